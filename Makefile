@@ -1,0 +1,50 @@
+# Two commands do everything on a fresh machine: `make demo` and `make test`.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+PY     := $(BIN)/python
+STAMP  := $(VENV)/.installed
+
+.PHONY: demo test test-slow bench lint docs clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo       run the main job on built-in data and write an HTML report"
+	@echo "make test       style, types and the fast tests"
+	@echo "make test-slow  the tests that take minutes"
+	@echo "make bench      every benchmark; make bench-spectral (or another name) for one"
+	@echo "make lint       style and types only"
+	@echo "make docs       the documentation, examples run"
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install -q -c constraints.txt torch==2.13.0
+	$(BIN)/pip install -q -c constraints.txt -e ".[dev]"
+	touch $@
+
+demo: $(STAMP)
+	$(BIN)/unbraid demo --out demo
+
+test: lint
+	$(PY) -m pytest -n 2 --dist worksteal -q --durations=10
+
+test-slow: $(STAMP)
+	$(PY) -m pytest -m slow -q --durations=10 --timeout 5400
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(STAMP)
+	@for f in benchmarks/bench_*.py; do echo "== $$f"; $(PY) $$f || exit 1; done
+
+bench-%: $(STAMP)
+	$(PY) benchmarks/bench_$*.py
+
+docs: $(STAMP)
+	$(BIN)/sphinx-build -W --keep-going -q docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+clean:
+	rm -rf demo docs/_build docs/auto_examples build dist .pytest_cache .mypy_cache .ruff_cache

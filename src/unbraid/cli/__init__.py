@@ -1,0 +1,54 @@
+"""The command line: parse, call the library, print. One file a command; nothing heavy loads before it runs."""
+
+import sys
+from importlib import import_module
+from typing import Annotated
+
+import typer
+
+from unbraid import __version__
+
+app = typer.Typer(
+    name="unbraid",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    help=(
+        "Recover the independent factors behind high-dimensional data, and say how far to trust them.\n\n"
+        "New here? Run [bold]unbraid demo[/bold]: it draws 3000 pictures, finds their two factors in seconds and "
+        "writes a report that you can open in a browser."
+    ),
+)
+
+
+def _version(show: bool) -> None:
+    if show:
+        typer.echo(f"unbraid {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None: ...
+
+
+COMMANDS: tuple[str, ...] = ()  # modules of this folder, in the order of the help page; each has register(app)
+
+for _name in COMMANDS:
+    import_module(f"unbraid.cli.{_name}").register(app)
+
+
+def main() -> None:
+    """Run the command line; an error that a user can mend is one sentence, not a traceback."""
+    try:
+        app()
+    except (ValueError, TypeError, OSError, ModuleNotFoundError) as error:
+        typer.secho(f"unbraid: {error}", fg="red", err=True)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        typer.secho("unbraid: stopped; what was written before is still there.", fg="yellow", err=True)
+        sys.exit(130)

@@ -1,0 +1,1 @@
+"""Factor grids and manifolds, drawn or loaded."""

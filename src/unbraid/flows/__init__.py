@@ -1,0 +1,1 @@
+"""NICE, RealNVP, GIN and self-supervised GIN."""

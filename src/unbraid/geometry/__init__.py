@@ -1,0 +1,1 @@
+"""GEOMANCER: symmetry-based disentanglement."""

@@ -1,0 +1,1 @@
+"""Scores of disentanglement: arrays in, number out."""

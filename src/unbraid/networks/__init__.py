@@ -1,0 +1,1 @@
+"""nn.Modules that the estimators stand on."""

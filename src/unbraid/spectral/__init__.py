@@ -1,0 +1,1 @@
+"""HLLE+ICA and its relatives."""
