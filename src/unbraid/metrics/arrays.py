@@ -164,7 +164,7 @@ def equal_width_bins(column: np.ndarray, n_bins: int) -> np.ndarray:
     >>> equal_width_bins(np.array([0.0, 0.4, 0.5, 1.0]), 2)
     array([0, 0, 1, 1])
     """
-    edges = np.histogram_bin_edges(column, n_bins)
+    edges = np.linspace(column.min(), column.max(), n_bins + 1)
     return np.searchsorted(edges[1:-1], column, side="right")
 
 
