@@ -1,1 +1,8 @@
-"""Factor grids and manifolds, drawn or loaded."""
+"""Factor grids and manifolds, drawn or loaded; every one keeps the contract of :class:`Dataset`."""
+
+from unbraid.datasets.base import Dataset
+from unbraid.datasets.files import Source, open
+from unbraid.datasets.finite import Subset
+from unbraid.datasets.registry import load, names
+
+__all__ = ["Dataset", "Source", "Subset", "load", "names", "open"]

@@ -1,0 +1,116 @@
+"""Input of any size as blocks of rows: arrays, memory maps, Dask arrays, data-set files, or an iterable of blocks."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+BLOCK_BYTES = 64 * 2**20
+
+
+class Blocks:
+    """Rows of a data set, read block by block as two-dimensional float32 or float64.
+
+    Parameters
+    ----------
+    X : array-like, memory map, Dask array, sliceable object with a shape, or iterable of blocks
+        An iterable is gone through more than once, so a generator must be given as a function that makes it, or as
+        a list. Rows of more than one axis (images) are flattened. Integers become float32, uint8 images stay in
+        their own unit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = Blocks([np.zeros((2, 3)), np.ones((1, 3))])
+    >>> len(rows), rows.n_features, [b.shape for b in rows]
+    (3, 3, [(2, 3), (1, 3)])
+    """
+
+    def __init__(self, X: Any):
+        self._source = X
+        self._rows: list[int] | None = None
+        if _is_sliceable(X):
+            self.row_shape = tuple(int(s) for s in X.shape[1:])
+            self._n: int | None = int(X.shape[0])
+        else:
+            if isinstance(X, Iterator):
+                raise TypeError(
+                    "X is an iterator that can be read only once, and fitting reads it more than once. Give a list of "
+                    "blocks, or a function that returns a new iterator: HessianICA().fit(lambda: blocks())."
+                )
+            if not (callable(X) or isinstance(X, Iterable)):
+                raise TypeError(f"X is a {type(X).__name__}; it must be an array or an iterable of arrays.")
+            first = next(iter(self._stream()), None)
+            if first is None:
+                raise ValueError("X yields no block at all: there is nothing to fit.")
+            self.row_shape = tuple(first.shape[1:])
+            self._n = None
+        if len(self.row_shape) == 0:
+            raise ValueError(
+                "Expected 2D array, got 1D array instead: rows are samples, columns are features. Reshape your data "
+                "with X.reshape(-1, 1) if it has a single feature or X.reshape(1, -1) if it is a single sample."
+            )
+        self.n_features = int(np.prod(self.row_shape))
+
+    @property
+    def dtype(self) -> np.dtype:
+        """What the blocks are converted to."""
+        kind = np.dtype(getattr(self._source, "dtype", np.float64))
+        return np.dtype(np.float64) if kind == np.float64 else np.dtype(np.float32)
+
+    def __len__(self) -> int:
+        if self._n is None:
+            self._n = sum(len(block) for block in self._stream())
+        return self._n
+
+    def __iter__(self) -> Iterator[NDArray]:
+        for block in self._stream():
+            yield self._clean(block)
+
+    def take(self, rows: NDArray[np.intp]) -> NDArray:
+        """The given rows (ascending), reading each block at most once."""
+        if len(rows) == len(self) and _is_sliceable(self._source) and isinstance(self._source, np.ndarray):
+            return self._clean(self._source)
+        out = np.empty((len(rows), self.n_features), dtype=self.dtype)
+        done, start = 0, 0
+        for block in self._stream():
+            stop = start + len(block)
+            here = rows[(rows >= start) & (rows < stop)] - start
+            if len(here):
+                out[done : done + len(here)] = self._clean(block[here])
+                done += len(here)
+            start = stop
+        return out
+
+    def _stream(self) -> Iterator[NDArray]:
+        X = self._source
+        if _is_sliceable(X):
+            itemsize = max(4, np.dtype(getattr(X, "dtype", np.float64)).itemsize)
+            step = max(1, int(BLOCK_BYTES // max(1, itemsize * int(np.prod(X.shape[1:])))))
+            for start in range(0, int(X.shape[0]), step):
+                yield np.asarray(X[start : start + step])
+        else:
+            make: Callable | None = X if callable(X) else None
+            for block in make() if make else X:
+                yield np.asarray(block)
+
+    def _clean(self, block: NDArray) -> NDArray:
+        if block.shape[1:] != self.row_shape:
+            raise ValueError(
+                f"X has rows of shape {block.shape[1:]}, but is expecting {self.row_shape} as in its first block."
+            )
+        if block.dtype.kind not in "fiub":
+            raise ValueError(f"X holds {block.dtype} values; it must hold numbers (float or integer).")
+        block = np.ascontiguousarray(block.reshape(len(block), -1), dtype=self.dtype)
+        if block.size and not np.isfinite(block.sum()) and not np.isfinite(block).all():
+            bad = int((~np.isfinite(block)).any(axis=1).sum())
+            raise ValueError(
+                f"Input X contains NaN or infinity ({bad} rows of a block of {len(block)}). "
+                "Remove those rows or fill the gaps first."
+            )
+        return block
+
+
+def _is_sliceable(X: Any) -> bool:
+    return hasattr(X, "shape") and hasattr(X, "__getitem__")
