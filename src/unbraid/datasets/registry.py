@@ -32,6 +32,10 @@ class Entry:
 
 
 ENTRIES = (
+    Entry("dsprites", "dsprites:DSprites", "shape, scale, orientation, x, y", "737,280", "drawn"),
+    Entry("color-dsprites", "dsprites_colour:ColorDSprites", "as dsprites", "737,280", "drawn"),
+    Entry("noisy-dsprites", "dsprites_colour:NoisyDSprites", "as dsprites", "737,280", "drawn"),
+    Entry("scream-dsprites", "dsprites_colour:ScreamDSprites", "as dsprites", "737,280", "drawn"),
     Entry("shapes-xy", "shapes:ShapesXY", "x, y", "endless", "drawn"),
     Entry("shapes-xc", "shapes:ShapesXC", "position, colour", "endless", "drawn"),
     Entry("isometric", "isometric:Isometric", "d uniform coordinates", "endless", "drawn"),
