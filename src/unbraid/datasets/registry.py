@@ -39,6 +39,9 @@ ENTRIES = (
     Entry("shapes-xy", "shapes:ShapesXY", "x, y", "endless", "drawn"),
     Entry("shapes-xc", "shapes:ShapesXC", "position, colour", "endless", "drawn"),
     Entry("isometric", "isometric:Isometric", "d uniform coordinates", "endless", "drawn"),
+    Entry("product-manifold", "product:ProductManifold", "spheres and rotations", "endless", "drawn"),
+    Entry("gin-mixture", "conditional:GINMixture", "2 informative of 10", "endless", "drawn"),
+    Entry("nonstationary", "conditional:Nonstationary", "5 sources, 40 segments", "endless", "drawn"),
     Entry("gan-manifold", "gan:GANManifold", "principal components", "endless", "a generator's weights, yours"),
 )
 
