@@ -20,8 +20,7 @@ class _Subnet:
     def __init__(self, n_in: int, n_out: int, rng: np.random.Generator):
         widths = [n_in, 2 * n_out, 2 * n_out, 2 * n_out]
         self.layers = [
-            (rng.uniform(-1, 1, (a, b)) / np.sqrt(a), rng.uniform(-1, 1, b) / np.sqrt(a))
-            for a, b in pairwise(widths)
+            (rng.uniform(-1, 1, (a, b)) / np.sqrt(a), rng.uniform(-1, 1, b) / np.sqrt(a)) for a, b in pairwise(widths)
         ]
 
     def __call__(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

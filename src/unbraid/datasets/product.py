@@ -93,7 +93,7 @@ class ProductManifold(Dataset):
     """
 
     name = "product-manifold"
-    dtype = np.dtype(np.float64)
+    dtype: np.dtype = np.dtype(np.float64)
 
     def __init__(
         self,

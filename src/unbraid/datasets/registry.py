@@ -38,6 +38,8 @@ ENTRIES = (
     Entry("scream-dsprites", "dsprites_colour:ScreamDSprites", "as dsprites", "737,280", "drawn"),
     Entry("shapes-xy", "shapes:ShapesXY", "x, y", "endless", "drawn"),
     Entry("shapes-xc", "shapes:ShapesXC", "position, colour", "endless", "drawn"),
+    Entry("room", "room:Room", "floor, wall, object hue, scale, shape, orientation", "480,000", "drawn"),
+    Entry("rendered-object", "rendered:RenderedObject", "pose in SO(3), light in S^2", "endless", "drawn"),
     Entry("isometric", "isometric:Isometric", "d uniform coordinates", "endless", "drawn"),
     Entry("product-manifold", "product:ProductManifold", "spheres and rotations", "endless", "drawn"),
     Entry("gin-mixture", "conditional:GINMixture", "2 informative of 10", "endless", "drawn"),
