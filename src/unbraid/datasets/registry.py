@@ -32,7 +32,7 @@ class Entry:
 
 
 ENTRIES = (
-    Entry("dsprites", "dsprites:DSprites", "shape, scale, orientation, x, y", "737,280", "drawn"),
+    Entry("dsprites", "loaded:dsprites", "shape, scale, orientation, x, y", "737,280", "drawn"),
     Entry("color-dsprites", "dsprites_colour:ColorDSprites", "as dsprites", "737,280", "drawn"),
     Entry("noisy-dsprites", "dsprites_colour:NoisyDSprites", "as dsprites", "737,280", "drawn"),
     Entry("scream-dsprites", "dsprites_colour:ScreamDSprites", "as dsprites", "737,280", "drawn"),
@@ -44,6 +44,32 @@ ENTRIES = (
     Entry("product-manifold", "product:ProductManifold", "spheres and rotations", "endless", "drawn"),
     Entry("gin-mixture", "conditional:GINMixture", "2 informative of 10", "endless", "drawn"),
     Entry("nonstationary", "conditional:Nonstationary", "5 sources, 40 segments", "endless", "drawn"),
+    Entry("shapes3d", "loaded:shapes3d", "floor, wall, object hue, scale, shape, orientation", "480,000", "file"),
+    Entry("cars3d", "loaded:cars3d", "elevation, azimuth, object", "17,568", "file"),
+    Entry("smallnorb", "loaded:smallnorb", "category, instance, elevation, azimuth, lighting", "48,600", "file"),
+    *(
+        Entry(f"mpi3d-{kind}", "loaded:mpi3d", "colour, shape, size, camera, background, 2 axes", size, "file", fixed)
+        for kind, size in (
+            ("toy", "1,036,800"),
+            ("realistic", "1,036,800"),
+            ("real", "1,036,800"),
+            ("complex", "460,800"),
+        )
+        for fixed in ((("kind", kind),),)
+    ),
+    Entry("mnist", "labelled:mnist", "class (10)", "60,000 + 10,000", "file"),
+    *(
+        Entry(f"emnist-{subset}", "labelled:emnist", f"class ({classes})", size, "file", (("subset", subset),))
+        for subset, classes, size in (
+            ("digits", 10, "240,000 + 40,000"),
+            ("letters", 26, "124,800 + 20,800"),
+            ("balanced", 47, "112,800 + 18,800"),
+            ("byclass", 62, "697,932 + 116,323"),
+            ("bymerge", 47, "697,932 + 116,323"),
+            ("mnist", 10, "60,000 + 10,000"),
+        )
+    ),
+    Entry("celeba", "labelled:celeba", "40 attributes", "202,599", "file"),
     Entry("gan-manifold", "gan:GANManifold", "principal components", "endless", "a generator's weights, yours"),
 )
 
