@@ -90,5 +90,5 @@ def test_gan_manifold_of_faces(shared, tmp_path):
     with pytest.raises(FileNotFoundError, match="checkpoint"):
         datasets.load("gan-manifold", weights=tmp_path / "none.pt")
     (tmp_path / "bad.pt").write_bytes(b"not weights")
-    with pytest.raises(ValueError, match="weights only"):
+    with pytest.raises(ValueError, match="cannot be read as a checkpoint"):
         datasets.load("gan-manifold", weights=tmp_path / "bad.pt")
