@@ -6,13 +6,17 @@ from importlib import import_module
 from typing import Any
 
 from unbraid.datasets.base import Dataset
+from unbraid.datasets.remote import places
+from unbraid.datasets.storage import locate
+from unbraid.extras import require
 
 
 @dataclass(frozen=True)
 class Entry:
     """One line of ``unbraid datasets list``.
 
-    ``maker`` is ``module:callable`` below :mod:`unbraid.datasets`; ``fixed`` are options that the name implies.
+    ``maker`` is ``module:callable`` below :mod:`unbraid.datasets`; ``fixed`` are options that the name implies;
+    ``needs`` are packages beyond the core, each with the extra that brings it.
     """
 
     name: str
@@ -21,15 +25,29 @@ class Entry:
     size: str
     origin: str
     fixed: tuple[tuple[str, Any], ...] = ()
+    needs: tuple[tuple[str, str], ...] = ()
 
     def make(self) -> Any:
+        for package, extra in self.needs:
+            require(package, extra)
         module, _, attribute = self.maker.partition(":")
         return getattr(import_module(f"unbraid.datasets.{module}"), attribute)
+
+    def here(self) -> str:
+        """ "yes" when it needs no file or its files are in the data folder, "no" when they are not."""
+        if self.origin == "drawn":
+            return "yes"
+        if self.origin != "file":
+            return "-"
+        return "yes" if all(locate(place) for place in places(self.name)) else "no"
 
     def options(self) -> list[str]:
         """Names of the options that :func:`load` takes for it."""
         return [p for p in inspect.signature(self.make()).parameters if p not in dict(self.fixed)]
 
+
+TORCH = (("torch", "torch"),)
+MESHES = (("trimesh", "data"), ("embreex", "data"))
 
 ENTRIES = (
     Entry("dsprites", "loaded:dsprites", "shape, scale, orientation, x, y", "737,280", "drawn"),
@@ -39,7 +57,9 @@ ENTRIES = (
     Entry("shapes-xy", "shapes:ShapesXY", "x, y", "endless", "drawn"),
     Entry("shapes-xc", "shapes:ShapesXC", "position, colour", "endless", "drawn"),
     Entry("room", "room:Room", "floor, wall, object hue, scale, shape, orientation", "480,000", "drawn"),
-    Entry("rendered-object", "rendered:RenderedObject", "pose in SO(3), light in S^2", "endless", "drawn"),
+    Entry(
+        "rendered-object", "rendered:RenderedObject", "pose in SO(3), light in S^2", "endless", "drawn", needs=MESHES
+    ),
     Entry("isometric", "isometric:Isometric", "d uniform coordinates", "endless", "drawn"),
     Entry("product-manifold", "product:ProductManifold", "spheres and rotations", "endless", "drawn"),
     Entry("gin-mixture", "conditional:GINMixture", "2 informative of 10", "endless", "drawn"),
@@ -70,7 +90,7 @@ ENTRIES = (
         )
     ),
     Entry("celeba", "labelled:celeba", "40 attributes", "202,599", "file"),
-    Entry("gan-manifold", "gan:GANManifold", "principal components", "endless", "a generator's weights, yours"),
+    Entry("gan-manifold", "gan:GANManifold", "principal components", "endless", "your generator", needs=TORCH),
 )
 
 

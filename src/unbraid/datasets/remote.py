@@ -16,7 +16,7 @@ BLOCK = 1 << 20
 
 @dataclass(frozen=True)
 class Remote:
-    """One file: its name, its md5, where to get it (empty: only by hand), and how to unpack it (empty: not)."""
+    """One file: its name, its md5, where to fetch it, or the page to get it from by hand."""
 
     name: str
     md5: str = ""
@@ -87,6 +87,17 @@ def names_of(dataset: str) -> Sequence[str]:
     """File names of a data set that is one file."""
     extra = ("mpi3d_real_complex.npz",) if dataset == "mpi3d-complex" else ()
     return (*(remote.name for remote in REMOTE[dataset]), *extra)
+
+
+def places(dataset: str) -> list[Sequence[str]]:
+    """What must lie in the data folder: for each part, the names under which it may."""
+    if dataset == "cars3d":
+        return [("data/cars", "cars")]
+    if dataset.startswith("emnist"):
+        return [("gzip.zip", f"{dataset}-train-images-idx3-ubyte.gz", f"{dataset}-train-images-idx3-ubyte")]
+    if dataset == "mpi3d-complex":
+        return [names_of(dataset)]
+    return [(remote.name, remote.name.removesuffix(".gz")) for remote in REMOTE[dataset]]
 
 
 def get(name: str, folder: str | os.PathLike | None = None) -> list[Path]:
