@@ -214,7 +214,9 @@ def test_named_manifolds(small):
     assert bed.factor_ranges == ((-1.5, 1.5),) * 2
     assert bed.shape == (16, 16, 3)
     with torch.no_grad():
-        w = torch.from_numpy(bed.directions.latents(np.array([[1.0, -1.0]]), (5, 9)).astype(np.float32))
+        found = bed.directions
+        w = found.mean + found.scales[5] * found.components[5] - found.scales[9] * found.components[9]
+        w = torch.from_numpy(w[None].astype(np.float32))
         image = ((small.synthesis(w)[0] + 1) / 2).clamp(0, 1).reshape(3, 16, 2, 16, 2).mean(dim=(2, 4))
     assert bed.observe([[1, -1]])[0] == pytest.approx(image.permute(1, 2, 0).numpy(), abs=1e-5)
     assert math.isclose(np.linalg.norm(bed.directions.components[5]), 1, rel_tol=1e-4)

@@ -25,10 +25,10 @@ MANIFOLDS: dict[str, tuple[tuple[int, ...], float]] = {
 
 
 class GANManifold(Continuous):
-    r"""Images :math:`g(\mu + \sum_i s_i \sigma_i v_i)` with :math:`s_i` uniform in [-reach, reach]: ``gan-manifold``.
+    r"""Images :math:`g(c + \sum_i s_i \sigma_i v_i)` with :math:`s_i` uniform in [-reach, reach]: ``gan-manifold``.
 
-    The :math:`v_i` are principal directions of the latent space, all others stay at 0 (Horan et al. 2021,
-    section 4). Real generators give manifolds as rich as photographs, with known factors.
+    The :math:`v_i` are principal directions of the latent space and c its centre; all others stay as they are there
+    (Horan et al. 2021, section 4). Real generators give manifolds as rich as photographs, with known factors.
 
     Parameters
     ----------
@@ -47,6 +47,11 @@ class GANManifold(Continuous):
         Largest coordinate, in standard deviations. Default 2.
     image_size : int, optional
         Shrink the images to this side (the paper's have 256); a divisor of the generator's.
+    centre : "mean", "sample", int or array (latent_size,), optional
+        The latent vector around which to move. "mean" is the paper's centre in W, and the default there. A generator
+        without W makes no pictures near the mean of z, where no latent vector of its training lay; the default is
+        then "sample", a latent vector drawn with ``random_state`` (a number draws another) whose part along the
+        chosen directions is taken out.
     layer : str, optional
         The layer whose activations are analysed. Default: the first activation.
     n_samples : int
@@ -74,6 +79,7 @@ class GANManifold(Continuous):
         components: tuple[int, ...] | None = None,
         reach: float | None = None,
         image_size: int | None = None,
+        centre: Any = None,
         layer: str | None = None,
         n_samples: int = 5000,
         batch_size: int = 64,
@@ -104,10 +110,33 @@ class GANManifold(Continuous):
             self._draw = self.generator
             layer = layer if layer is not None else first_activation(self.generator)
             self.directions = ganspace(self.generator, layer=layer, **settings)
-        self.shape = self._images(self.directions.mean[None])[0].shape
+        if centre is None:
+            centre = "mean" if self._draw is not self.generator else "sample"
+        self.centre = self._centre(centre, random_state)
+        self.shape = self._images(self.centre[None])[0].shape
+
+    def _centre(self, centre: Any, random_state: int) -> np.ndarray:
+        if isinstance(centre, str) and centre == "mean":
+            return self.directions.mean
+        if isinstance(centre, str) and centre == "sample":
+            centre = random_state
+        if isinstance(centre, int | np.integer):
+            z = np.random.default_rng(centre).standard_normal((1, self.directions.mean.size)).astype(np.float32)
+            if self._draw is not self.generator:
+                with torch.no_grad():
+                    z = self.generator.mapping(torch.from_numpy(z)).numpy()  # type: ignore[operator]
+            basis = np.linalg.qr(self.directions.components[list(self.components)].T)[0]
+            moved = z[0] - self.directions.mean
+            return z[0] - basis @ (basis.T @ moved)
+        if np.shape(centre) != self.directions.mean.shape:
+            raise ValueError(
+                f"centre is 'mean', 'sample', a number, or an array of shape {self.directions.mean.shape}; received "
+                f"{centre!r}."
+            )
+        return np.asarray(centre, dtype=np.float32)
 
     def _render(self, factors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        return self._images(self.directions.latents(factors, self.components))
+        return self._images(self.centre + self.directions.steps(factors, self.components))
 
     def _images(self, latents: np.ndarray) -> np.ndarray:
         parts = []
