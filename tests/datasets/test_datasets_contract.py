@@ -104,7 +104,7 @@ def test_split_shares_no_row_and_a_subset_stays_the_same(dataset):
 
 def test_wrong_factors_say_what_is_right(dataset):
     with pytest.raises(ValueError, match="one column per factor"):
-        dataset.observe(np.zeros((2, dataset.n_factors + 1)))
+        dataset.observe(np.zeros((2, dataset.n_factors + 2)))
     with pytest.raises(ValueError, match="has no factor 'hat'"):
         dataset.sample_pairs(2, shared="hat")
     with pytest.raises(ValueError, match="1 or more"):
