@@ -1,0 +1,165 @@
+"""Downstream accuracy and statistical efficiency."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unbraid.metrics.arrays import choose, split
+from unbraid.metrics.trees import BACKENDS
+
+
+@dataclass(frozen=True)
+class Downstream:
+    """Test accuracy by number of training samples. ``float()`` gives the accuracy with the most of them.
+
+    Attributes
+    ----------
+    n_train : tuple of int
+    accuracy : ndarray (n_sizes,)
+        Mean over factors of the test accuracy (R squared, at least 0, of continuous factors).
+    per_factor : ndarray (n_sizes, n_factors)
+    efficiency : float
+        Accuracy with 100 training samples over that with 10,000; NaN if these sizes were not trained.
+    classifier : str
+    """
+
+    n_train: tuple[int, ...]
+    accuracy: np.ndarray
+    per_factor: np.ndarray
+    classifier: str
+
+    @property
+    def efficiency(self) -> float:
+        found = dict(zip(self.n_train, self.accuracy))
+        if 100 not in found or 10_000 not in found or found[10_000] == 0:
+            return float("nan")
+        return float(found[100] / found[10_000])
+
+    def __float__(self) -> float:
+        return float(self.accuracy[int(np.argmax(self.n_train))])
+
+
+def downstream(
+    factors: ArrayLike,
+    codes: ArrayLike,
+    factors_test: ArrayLike | None = None,
+    codes_test: ArrayLike | None = None,
+    *,
+    n_train: Sequence[int] | None = None,
+    classifier: str = "logistic",
+    test_size: float | int = 1 / 3,
+    random_state: int | None = 0,
+) -> Downstream:
+    r"""Downstream accuracy: predict each factor from all codes, with few and with many training samples.
+
+    .. math:: \text{efficiency} = \frac{\text{accuracy with 100 training samples}}{\text{accuracy with 10,000}}
+
+    "logistic" is logistic regression with the penalty chosen by cross-validation (10 values from 1e-4 to 1e4,
+    5 folds); the others are tree ensembles. Continuous factors are regressed on: ridge with the same penalties, trees.
+
+    Parameters
+    ----------
+    factors : array (n_samples, n_factors)
+        Integers are classes; floats are regressed on. Constant factors are left out.
+    codes : array (n_samples, n_codes)
+    factors_test, codes_test : arrays, optional
+        Rows to test on; else ``test_size`` of the rows given are held out.
+    n_train : sequence of int, optional
+        Training sizes. By default those of 10, 100, 1000, 10000 that the training rows allow.
+    classifier : {"logistic", "gbt", "hist", "lightgbm", "extra_trees"}
+    test_size : float or int
+        Share, or number, of rows to hold out.
+    random_state : int
+        Draws the rows held out and the training rows.
+
+    Returns
+    -------
+    Downstream
+
+    References
+    ----------
+    Locatello et al. 2019, "Challenging common assumptions", section 5.5.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> factors = np.random.default_rng(0).integers(0, 3, size=(600, 2))
+    >>> float(downstream(factors, 1.0 * factors, n_train=[10, 100]))
+    1.0
+    """
+    choose(classifier, ("logistic", *BACKENDS), "classifier")
+    parts = split(factors, codes, factors_test, codes_test, test_size=test_size, random_state=random_state)
+    available = len(parts.codes)
+    if n_train is None:
+        n_train = [n for n in (10, 100, 1000, 10_000) if n <= available] or [available]
+    sizes = tuple(int(n) for n in n_train)
+    if not sizes or min(sizes) < 2 or max(sizes) > available:
+        raise ValueError(f"n_train={list(n_train)!r}; allowed are sizes from 2 to the {available} training rows.")
+    order = np.random.default_rng(random_state).permutation(available)
+    mean, scale = parts.codes.mean(axis=0), parts.codes.std(axis=0)
+    scale = np.where(np.ptp(parts.codes, axis=0) > 0, scale, 1)
+    X, X_test = (parts.codes - mean) / scale, (parts.codes_test - mean) / scale
+    scores = np.empty((len(sizes), parts.factors.values.shape[1]))
+    for i, n in enumerate(sizes):
+        rows = order[:n]
+        for k, discrete in enumerate(parts.factors.discrete):
+            v, v_test = parts.factors.values[rows, k], parts.factors_test.values[:, k]
+            scores[i, k] = _score(X[rows], v, X_test, v_test, discrete, classifier, random_state)
+    return Downstream(sizes, scores.mean(axis=1), scores, classifier)
+
+
+def _score(X, v, X_test, v_test, discrete: bool, classifier: str, random_state: int | None) -> float:
+    if np.ptp(v) == 0:
+        predicted = np.full(len(v_test), v[0])
+    else:
+        model = _linear(discrete, v) if classifier == "logistic" else BACKENDS[classifier](discrete, random_state)
+        predicted = model.fit(X, v.astype(np.int64) if discrete else v).predict(X_test)
+    if discrete:
+        return float(np.mean(predicted == v_test))
+    variation = np.sum((v_test - v_test.mean()) ** 2)
+    return float(max(1 - np.sum((v_test - predicted) ** 2) / variation, 0)) if variation > 0 else 0.0
+
+
+_PENALTIES = np.logspace(-4, 4, 10)
+
+
+class _CrossValidatedLogistic:
+    """Multinomial logistic regression, its penalty chosen by 5 folds."""
+
+    def __init__(self, n_folds: int = 5):
+        self.n_folds = n_folds
+
+    def fit(self, X: np.ndarray, v: np.ndarray) -> "_CrossValidatedLogistic":
+        from unbraid.metrics.logistic import fit_logistic
+
+        self.values_, labels = np.unique(v, return_inverse=True)
+        fold = np.empty(len(v), dtype=int)
+        fold[np.argsort(labels, kind="stable")] = np.arange(len(v)) % self.n_folds  # stratified
+        right = np.zeros(len(_PENALTIES))
+        for f in range(min(self.n_folds, len(v))):
+            train = fold != f
+            seen, own = np.unique(labels[train], return_inverse=True)
+            if len(seen) < 2 or train.all():
+                continue
+            for i, C in enumerate(_PENALTIES):
+                model = fit_logistic(X[train], own, C=C, tol=1e-4, max_iter=100)
+                right[i] += np.sum(seen[model.predict(X[~train])] == labels[~train])
+        self.C_ = _PENALTIES[right.argmax()]
+        self.model_ = fit_logistic(X, labels, C=self.C_, tol=1e-4, max_iter=100)
+        return self
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        return self.values_[self.model_.predict(X)]
+
+
+def _linear(discrete: bool, v: np.ndarray) -> Any:
+    if discrete:
+        return _CrossValidatedLogistic()
+    from sklearn.linear_model import RidgeCV
+
+    return RidgeCV(
+        alphas=1 / _PENALTIES, fit_intercept=True, scoring=None, cv=None, gcv_mode=None, store_cv_results=False
+    )
