@@ -67,9 +67,10 @@ def test_factors_lie_in_their_sizes_or_ranges(dataset):
 
 
 def test_pairs_agree_in_the_shared_factor_and_by_chance_elsewhere(dataset):
+    n = 30 if isinstance(dataset, Table) else 300
     for group, columns in dataset.factor_groups.items():
-        (X_a, a), (X_b, b) = dataset.sample_pairs(300, shared=group, random_state=0)
-        assert len(X_a) == len(X_b) == 300
+        (X_a, a), (X_b, b) = dataset.sample_pairs(n, shared=group, random_state=0)
+        assert len(X_a) == len(X_b) == n
         assert np.array_equal(a[:, columns], b[:, columns])
         if isinstance(dataset, Table):
             continue
@@ -78,7 +79,7 @@ def test_pairs_agree_in_the_shared_factor_and_by_chance_elsewhere(dataset):
                 continue
             same = (a[:, rest] == b[:, rest]).all(axis=1).mean()
             chance = 0 if dataset.factor_sizes is None else 1 / np.prod(dataset.factor_sizes[rest])
-            assert abs(same - chance) <= 4 * np.sqrt(chance * (1 - chance) / 300)
+            assert abs(same - chance) <= 4 * np.sqrt(chance * (1 - chance) / n)
 
 
 def test_blocks_walk_through_a_sample(dataset):
