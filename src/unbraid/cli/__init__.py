@@ -36,7 +36,9 @@ def _options(
 ) -> None: ...
 
 
-COMMANDS: tuple[str, ...] = ()  # modules of this folder, in the order of the help page; each has register(app)
+COMMANDS: tuple[str, ...] = (
+    "evaluate",
+)  # modules of this folder, in the order of the help page; each has register(app)
 
 for _name in COMMANDS:
     import_module(f"unbraid.cli.{_name}").register(app)

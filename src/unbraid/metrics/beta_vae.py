@@ -76,8 +76,6 @@ def beta_vae(
 
 
 def _features(source: Pool | Fresh, n: int, size: int, active: np.ndarray, scale: np.ndarray):
-    features, labels = [], []
-    for k, first, second in source.pairs(n, size):
-        features.append(np.abs(first[:, :, active] - second[:, :, active]).mean(axis=1) / scale)
-        labels.append(k)
-    return np.concatenate(features), np.concatenate(labels)
+    batches = list(source.differences(n, size))
+    features = np.concatenate([x for _, x in batches])
+    return features[:, active] / scale, np.concatenate([k for k, _ in batches])
