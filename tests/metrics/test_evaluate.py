@@ -88,6 +88,15 @@ def test_the_interval_in_closed_form():
     assert np.isnan(interval(np.array([0.5]), np.array([[0.5]]))[0]).all()
 
 
+def test_the_interval_of_a_biased_score():
+    """Bias far above the spread: from 1.645 below the corrected to 1.645 above the plain value."""
+    rng = np.random.default_rng(0)
+    halves = 5 + 0.1 * rng.normal(size=(5000, 1))
+    low, high = interval(np.array([2.0]), halves, (-np.inf, np.inf))
+    assert low[0] == pytest.approx(2 - 3 - 0.1645, abs=0.01)
+    assert high[0] == pytest.approx(2 + 0.1645, abs=0.01)
+
+
 MIXING = np.array([[1, 0.2, 0, 0], [0, 1, 0.3, 0], [0.1, 0, 1, 0.2]])
 
 
@@ -98,10 +107,10 @@ def draw(n, rng):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", ["mcc", "mcc_weak", "mig", "jemmig", "irs", "sap", "explicitness", "infoe", "total_correlation"]
+    "name", ["mcc", "mcc_weak", "mig", "jemmig", "irs", "sap", "explicitness", "total_correlation"]
 )
 def test_the_interval_covers_the_true_value(name):
-    """Over 300 samples of 1000 points; the truth is the expected score of 1000 points, from 1000 other samples."""
+    """Over 200 samples of 1000 points; the truth is the expected score of 1000 points, from 500 other samples."""
     rng = np.random.default_rng(0)
     (metric,) = select(name, observations=False)
     rules = dataclasses.replace(PROTOCOLS["fast"], name="coverage", replicates={"light": 30, "medium": 20, "heavy": 5})
@@ -111,12 +120,13 @@ def test_the_interval_covers_the_true_value(name):
         factors, codes = draw(1000, rng)
         return metric.compute(ub.evaluation.draw_sample(factors, codes, None, **sizes), rules, 0)
 
-    truth = np.mean([value() for _ in range(1000)], axis=0)[metric.rows.index(name)]
+    truth = np.mean([value() for _ in range(500)], axis=0)[metric.rows.index(name)]
     covered = []
-    for _ in range(300):
+    for _ in range(200):
         factors, codes = draw(1000, rng)
         score = ub.evaluate(codes, factors, metrics=name, protocol=rules)[name]
         covered.append(score.low <= truth <= score.high)
+    print(f"{name}: covered in {np.mean(covered):.1%}")
     assert 0.90 <= np.mean(covered) <= 0.99
 
 
@@ -130,10 +140,11 @@ def test_the_interval_covers_the_limit_of_many_samples(name):
     sizes = {"n_samples": 10**6, "n_train": 10**6, "n_test": 10**6, "random_state": 0}
     (truth,) = metric.compute(ub.evaluation.draw_sample(factors, codes, None, **sizes), PROTOCOLS["fast"], 0)
     covered = []
-    for _ in range(300):
+    for _ in range(200):
         factors, codes = draw(1000, rng)
         score = ub.evaluate(codes, factors, metrics=name)[name]
         covered.append(score.low <= truth <= score.high)
+    print(f"{name}: covered in {np.mean(covered):.1%}")
     assert 0.90 <= np.mean(covered) <= 0.99
 
 

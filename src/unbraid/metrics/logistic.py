@@ -61,6 +61,7 @@ def fit_logistic(
         p = narrow @ theta.astype(np.float32)
         p -= p.max(axis=1, keepdims=True)
         own = p[rows, labels]
+        np.maximum(p, -60, out=p)  # numbers below the normal range of float32 would slow everything down
         np.exp(p, out=p)
         total = p.sum(axis=1)
         loss = np.dot(share.astype(np.float64), np.log(total) - own)
@@ -73,7 +74,7 @@ def fit_logistic(
 
     if start is None:
         guess = _discriminant(U[:, :-1], labels, sample, counts)
-        scales = np.array([1.0, 0.3, 0.1, 0.03, 0.0])
+        scales = np.array([1.0, 0.3, 0.1])
         guess *= scales[np.argmin([objective((guess * s).ravel())[0] for s in scales])]
     else:
         guess = np.vstack([np.linalg.lstsq(to_white, start.weights)[0], start.intercepts + centre @ start.weights])
