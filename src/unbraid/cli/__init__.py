@@ -37,7 +37,7 @@ def _options(
 
 
 COMMANDS: tuple[str, ...] = (
-    "datasets",
+COMMANDS: tuple[str, ...] = ("evaluate", "datasets",)  # modules of this folder, in the order of the help page
 )  # modules of this folder, in the order of the help page; each has register(app)
 
 for _name in COMMANDS:
