@@ -1,6 +1,7 @@
 """GEOMANCER as a scikit-learn estimator."""
 
 import warnings
+from dataclasses import replace
 from itertools import pairwise
 from numbers import Integral, Real
 
@@ -9,13 +10,14 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from unbraid.geometry.charts import Chart, analogy, charts
 from unbraid.geometry.diagonalize import Clusters, assign, find_clusters, joint_diagonals
 from unbraid.geometry.eigen import diffusion_scale, lowest_fields
 from unbraid.geometry.graph import Graph, joined, nearest, order_in_space, symmetrised
 from unbraid.geometry.operator import n_threads, transports, unpack
 from unbraid.geometry.reading import SAFE_RATIO, GeometryWarning, Reading, _flat, read_spectrum
 from unbraid.geometry.tangents import angle_between, n_unknowns, tangent_frames
-from unbraid.intrinsic_dimension import DimensionEstimate, estimate_dimension
+from unbraid.intrinsic_dimension import DimensionEstimate, distinct_rows, estimate_dimension
 from unbraid.persistence import Persistent
 
 UNSETTLED_TANGENTS = 0.5
@@ -102,7 +104,7 @@ class Geomancer(TransformerMixin, Persistent, BaseEstimator):
         gap="auto",
         *,
         curved=True,
-        tol=0.02,
+        tol=0.01,
         precision="float32",
         n_jobs=-1,
         random_state=None,
@@ -151,7 +153,9 @@ class Geomancer(TransformerMixin, Persistent, BaseEstimator):
     def _prepare(self, X):
         """Different points in the order of space, in the coordinates of the plane they span; the way back."""
         Z = X.astype(np.float64)
-        Z, inverse = np.unique(Z, axis=0, return_inverse=True)
+        if not np.ptp(Z, axis=0).any():
+            raise ValueError(f"the {len(X)} points are all the same; there is no manifold in them.")
+        Z, inverse = distinct_rows(Z)
         if len(Z) < len(X):
             _warn(f"{len(X) - len(Z)} of {len(X)} points are duplicates of others; each place is counted once.")
         Z = Z - Z.mean(axis=0)
@@ -161,13 +165,11 @@ class Geomancer(TransformerMixin, Persistent, BaseEstimator):
         else:
             _, values, rows = np.linalg.svd(Z, full_matrices=False)
             basis = rows[values > 1e-6 * max(values[0], np.finfo(float).tiny)].T
-        if basis.shape[1] == 0:
-            raise ValueError(f"the {len(X)} points are all the same; there is no manifold in them.")
         Z = Z @ basis
         order = order_in_space(Z)
         rank = np.empty(len(Z), int)
         rank[order] = np.arange(len(Z))
-        return Z[order], rank[inverse.ravel()], basis
+        return Z[order], rank[inverse], basis
 
     def _choose_sizes(self, Z):
         n, size = Z.shape
@@ -210,6 +212,8 @@ class Geomancer(TransformerMixin, Persistent, BaseEstimator):
 
     def _graph(self, Z, neighbors, m: int) -> Graph:
         graph, labels = symmetrised(neighbors[:, :m])
+        if labels.any():
+            graph, labels = symmetrised(neighbors)
         if labels.any():
             sizes = np.sort(np.bincount(labels))[::-1]
             _warn(
@@ -308,6 +312,17 @@ class Geomancer(TransformerMixin, Persistent, BaseEstimator):
     def fit_transform(self, X, y=None):
         """Fit, and the subspaces at the points of the fit."""
         return tuple(self.fit(X, y).subspaces_)
+
+    def charts(self) -> list[Chart]:
+        """Coordinates of the samples of the fit along each submanifold, see :func:`unbraid.geometry.charts`."""
+        check_is_fitted(self)
+        X, first, inverse = np.unique(self._X.astype(np.float64), axis=0, return_index=True, return_inverse=True)
+        found = charts(X, [s[first] for s in self.subspaces_])
+        return [replace(chart, coordinates=chart.coordinates[inverse.ravel()]) for chart in found]
+
+    def analogy(self, a: int, b: int, c: int) -> int:
+        """The sample d with a : b :: c : d, see :func:`unbraid.geometry.analogy`; for many, keep the charts."""
+        return analogy(self.charts(), a, b, c)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
