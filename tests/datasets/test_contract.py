@@ -9,6 +9,8 @@ from unbraid.datasets import registry
 SMALL = {
     "shapes-xy": {"image_size": 16},
     "shapes-xc": {"image_size": 16},
+    "room": {"image_size": 16},
+    "rendered-object": {"image_size": 16, "samples": 1},
     "isometric": {"n_factors": 3, "n_features": 20, "noise": 0.1},
 }
 

@@ -32,9 +32,18 @@ class Entry:
 
 
 ENTRIES = (
+    Entry("dsprites", "dsprites:DSprites", "shape, scale, orientation, x, y", "737,280", "drawn"),
+    Entry("color-dsprites", "dsprites_colour:ColorDSprites", "as dsprites", "737,280", "drawn"),
+    Entry("noisy-dsprites", "dsprites_colour:NoisyDSprites", "as dsprites", "737,280", "drawn"),
+    Entry("scream-dsprites", "dsprites_colour:ScreamDSprites", "as dsprites", "737,280", "drawn"),
     Entry("shapes-xy", "shapes:ShapesXY", "x, y", "endless", "drawn"),
     Entry("shapes-xc", "shapes:ShapesXC", "position, colour", "endless", "drawn"),
+    Entry("room", "room:Room", "floor, wall, object hue, scale, shape, orientation", "480,000", "drawn"),
+    Entry("rendered-object", "rendered:RenderedObject", "pose in SO(3), light in S^2", "endless", "drawn"),
     Entry("isometric", "isometric:Isometric", "d uniform coordinates", "endless", "drawn"),
+    Entry("product-manifold", "product:ProductManifold", "spheres and rotations", "endless", "drawn"),
+    Entry("gin-mixture", "conditional:GINMixture", "2 informative of 10", "endless", "drawn"),
+    Entry("nonstationary", "conditional:Nonstationary", "5 sources, 40 segments", "endless", "drawn"),
     Entry("gan-manifold", "gan:GANManifold", "principal components", "endless", "a generator's weights, yours"),
 )
 

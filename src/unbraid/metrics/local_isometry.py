@@ -59,7 +59,9 @@ def local_isometry(
     if len(X) > max_points:
         rows = np.random.RandomState(random_state).choice(len(X), max_points, replace=False)
         X, Y = X[rows], Y[rows]
-    i, j, lengths = _edges(X, n_neighbors) if pairs == "edges" else _closest(X, closest, pairs)
+    if pairs not in ("edges", "closest"):
+        raise ValueError(f"pairs is {pairs!r}; it must be 'edges' or 'closest'.")
+    i, j, lengths = neighbor_pairs(X, n_neighbors) if pairs == "edges" else closest_pairs(X, closest)
     return isometry_of_pairs(Y[i] - Y[j], lengths)[0]
 
 
@@ -98,10 +100,11 @@ def diagonal_rescaling(steps: Floats, lengths: Floats, n_iter: int = 20) -> Floa
     return np.sqrt(weights / size)
 
 
-def _edges(X: Floats, k: int) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
+def neighbor_pairs(X: Floats, k: int) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
+    """Pairs (i, j, distance) of the graph of k nearest neighbours."""
     k = min(k, len(X) - 1)
     if X.shape[1] <= 20:
-        distances, near = cKDTree(X).query(X, k=k + 1)
+        distances, near = map(np.asarray, cKDTree(X).query(X, k=k + 1))
     else:
         from sklearn.neighbors import NearestNeighbors
 
@@ -110,11 +113,10 @@ def _edges(X: Floats, k: int) -> tuple[NDArray[np.intp], NDArray[np.intp], Float
     return i, near[:, 1:].ravel(), distances[:, 1:].ravel()
 
 
-def _closest(X: Floats, share: float, pairs: str) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
-    if pairs != "closest":
-        raise ValueError(f"pairs is {pairs!r}; it must be 'edges' or 'closest'.")
+def closest_pairs(X: Floats, share: float) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
+    """Pairs (i, j, distance) of the given share of all pairs, the closest ones."""
     lengths = pdist(X)
-    count = max(3, int(round(share * len(lengths))))
+    count = max(3, round(share * len(lengths)))
     chosen = np.argpartition(lengths, count - 1)[:count] if count < len(lengths) else np.arange(len(lengths))
     i, j = np.triu_indices(len(X), k=1)
     return i[chosen], j[chosen], lengths[chosen]

@@ -28,8 +28,8 @@ class Blocks:
     """
 
     def __init__(self, X: Any):
+        X = _as_source(X)
         self._source = X
-        self._rows: list[int] | None = None
         if _is_sliceable(X):
             self.row_shape = tuple(int(s) for s in X.shape[1:])
             self._n: int | None = int(X.shape[0])
@@ -52,6 +52,8 @@ class Blocks:
                 "with X.reshape(-1, 1) if it has a single feature or X.reshape(1, -1) if it is a single sample."
             )
         self.n_features = int(np.prod(self.row_shape))
+        if self.n_features == 0:
+            raise ValueError(f"Found array with 0 feature(s) (shape=({self._n}, 0)) while a minimum of 1 is required.")
 
     @property
     def dtype(self) -> np.dtype:
@@ -68,20 +70,31 @@ class Blocks:
         for block in self._stream():
             yield self._clean(block)
 
-    def take(self, rows: NDArray[np.intp]) -> NDArray:
-        """The given rows (ascending), reading each block at most once."""
-        if len(rows) == len(self) and _is_sliceable(self._source) and isinstance(self._source, np.ndarray):
-            return self._clean(self._source)
-        out = np.empty((len(rows), self.n_features), dtype=self.dtype)
-        done, start = 0, 0
+    def sample(
+        self, count: int, random_state: np.random.RandomState, then: Callable[[NDArray], NDArray] | None = None
+    ) -> NDArray:
+        """``count`` rows at random, in random order, in one pass; all rows in their own order when there are fewer.
+
+        ``then`` maps the chosen rows of each block before they are kept: a projection keeps memory small.
+        """
+        kept, keys, limit = [], np.empty(0), np.inf
+        total = 0
         for block in self._stream():
-            stop = start + len(block)
-            here = rows[(rows >= start) & (rows < stop)] - start
-            if len(here):
-                out[done : done + len(here)] = self._clean(block[here])
-                done += len(here)
-            start = stop
-        return out
+            total += len(block)
+            new = random_state.random_sample(len(block))
+            chosen = np.flatnonzero(new < limit)
+            if not len(chosen):
+                continue
+            rows = self._clean(block if len(chosen) == len(block) else block[chosen])
+            kept.append(then(rows) if then else rows)
+            keys = np.concatenate([keys, new[chosen]])
+            if len(keys) > 2 * count:
+                order = np.argsort(keys)[:count]
+                kept, keys = [np.concatenate(kept)[order]], keys[order]
+                limit = keys[-1]
+        self._n = total
+        rows = kept[0] if len(kept) == 1 else np.concatenate(kept)
+        return rows if total <= count else rows[np.argsort(keys)[:count]]
 
     def _stream(self) -> Iterator[NDArray]:
         X = self._source
@@ -100,6 +113,12 @@ class Blocks:
             raise ValueError(
                 f"X has rows of shape {block.shape[1:]}, but is expecting {self.row_shape} as in its first block."
             )
+        if block.dtype.kind == "c":
+            raise ValueError(
+                "Complex data not supported: X holds complex numbers. Give real and imaginary parts as columns."
+            )
+        if block.dtype.kind == "O":
+            block = block.astype(np.float64)
         if block.dtype.kind not in "fiub":
             raise ValueError(f"X holds {block.dtype} values; it must hold numbers (float or integer).")
         block = np.ascontiguousarray(block.reshape(len(block), -1), dtype=self.dtype)
@@ -110,6 +129,17 @@ class Blocks:
                 "Remove those rows or fill the gaps first."
             )
         return block
+
+
+def _as_source(X: Any) -> Any:
+    """Sparse matrices are refused, plain nested lists become an array; the rest is left as it is."""
+    if hasattr(X, "tocsr"):
+        raise TypeError("Sparse data was passed for X, but dense data is required. Use X.toarray() to convert it.")
+    if hasattr(X, "iloc"):
+        return np.asarray(X)
+    if isinstance(X, list | tuple) and not all(getattr(part, "ndim", 0) >= 2 for part in X):
+        return np.asarray(X)
+    return X
 
 
 def _is_sliceable(X: Any) -> bool:

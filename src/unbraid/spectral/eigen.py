@@ -68,7 +68,7 @@ def smallest_eigenvectors(
     width = min(n - 1, n_vectors + 2)
     V = rng.standard_normal((n, width))
     values = np.zeros(width)
-    for n_iter in range(1, max_iter + 1):
+    for n_iter in range(1, max_iter + 1):  # noqa: B007
         V = _orthonormal(V, null)
         V = _orthonormal(solve(V), null)
         image = M @ V

@@ -50,6 +50,16 @@ class LocalMaps(Persistent):
     def _get_state(self):
         return {k: self.__dict__[k] for k in ("points", "codes", "forward", "backward", "reach")}
 
+    def after(self, mean: Floats, matrix: Floats) -> "LocalMaps":
+        """The same maps with the codes ``(code - mean) @ matrix.T``."""
+        return LocalMaps(
+            self.points,
+            np.ascontiguousarray((self.codes - mean) @ matrix.T),
+            np.ascontiguousarray(np.einsum("ab,nbm->nam", matrix, self.forward)),
+            np.ascontiguousarray(np.einsum("nmb,ba->nma", self.backward, np.linalg.inv(matrix))),
+            self.reach,
+        )
+
     @cached_property
     def _by_point(self) -> NeighborSearch:
         return NeighborSearch(self.points)
@@ -85,9 +95,7 @@ class LocalMaps(Persistent):
         distances, near = found
         mean = np.empty((len(queries), targets.shape[1]))
         spread = np.empty_like(mean)
-        _blend_maps(
-            np.ascontiguousarray(queries, np.float64), distances, near, sources, targets, maps, mean, spread
-        )
+        _blend_maps(np.ascontiguousarray(queries, np.float64), distances, near, sources, targets, maps, mean, spread)
         return mean, spread
 
 

@@ -36,8 +36,8 @@ class NeighborSearch:
         if self._tree is None:
             self._tree = cKDTree(self.points, leafsize=16)
         workers = -1 if len(queries) > 50_000 else 1
-        distances, near = self._tree.query(queries, k=k, workers=workers)
-        return (distances[:, None], near[:, None]) if k == 1 else (distances, near)
+        distances, near = map(np.asarray, self._tree.query(queries, k=k, workers=workers))
+        return distances.reshape(len(queries), k), near.reshape(len(queries), k)
 
     def _exhaustive(self, queries: Floats, k: int) -> tuple[Floats, Indices]:
         from sklearn.neighbors import NearestNeighbors

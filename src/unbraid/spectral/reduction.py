@@ -6,13 +6,11 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from unbraid.spectral.blocks import Blocks
-
 Floats = NDArray[np.float64]
 
 SAMPLE_BYTES = 512 * 2**20
 MAX_COMPONENTS = 100
-RESIDUALS = (0.03, 0.01)  # shares of the variance that a candidate size may leave out
+RESIDUALS = (0.2, 0.1, 0.03, 0.01)  # shares of the variance that a candidate size may leave out
 
 
 @dataclass(frozen=True)
@@ -45,6 +43,11 @@ class Reduction:
         """Rows whose first coordinates are P, the others at their mean."""
         return P.astype(self.components.dtype) @ self.components[: P.shape[1]] + self.mean
 
+    def truncated(self, size: int) -> "Reduction":
+        """The same with its first ``size`` components only."""
+        parts = (self.components[:size], self.variances[:size], self.residuals[:size])
+        return Reduction(self.mean, *parts, min(size, self.noise_size))
+
     def size_for(self, residual: float) -> int:
         """Smallest number of components that leaves out at most this share of the variance, or the noise size."""
         enough = np.flatnonzero(self.residuals <= residual)
@@ -52,16 +55,14 @@ class Reduction:
         return max(1, min(size, self.noise_size))
 
 
-def fit_reduction(data: Blocks, *, n_components: int | None, random_state: np.random.RandomState) -> Reduction:
-    """PCA of at most half a gigabyte of randomly chosen rows.
+def affordable_rows(n_features: int, most: int) -> int:
+    """Rows for a PCA within half a gigabyte: three hundred images say which pixels move together."""
+    return min(most, max(300, int(SAMPLE_BYTES // (8 * n_features))))
 
-    Only as many rows are read as are needed to know the leading directions: the dimension of the local geometry
-    is small, and three hundred images say which pixels move together.
-    """
-    n, p = len(data), data.n_features
-    limit = max(300, min(int(SAMPLE_BYTES // (8 * p)), 20_000)) if p > 2000 else 20_000
-    rows = np.arange(n) if n <= limit else np.sort(random_state.choice(n, limit, replace=False))
-    sample = data.take(rows)
+
+def fit_reduction(sample: NDArray, *, n_components: int | None) -> Reduction:
+    """PCA of the given rows; the noise floor is looked for unless the size is given."""
+    n, p = sample.shape
     mean = sample.mean(axis=0, dtype=np.float64).astype(sample.dtype)
     sample = sample - mean
     total = float(np.einsum("ij,ij->", sample, sample, dtype=np.float64))
