@@ -84,6 +84,22 @@ def test_too_few_points_are_warned_of(n):
         fitted("S2 SO3", n, dim=5)
 
 
+def test_noise_beside_the_manifold_is_left_out():
+    model, _, true = fitted("S2 S2", 2000, noise=0.02, ambient=30)
+    assert model.dims_ == [2, 2]
+    assert "24 directions of noise" in model.selection_["n_components"]
+    assert ub.metrics.subspace_angle(true, model.subspaces_) < 0.1
+
+
+def test_a_small_factor_is_not_taken_for_noise():
+    X, true = product(["S2", "S2"], 2000)
+    planes = [np.linalg.svd(t.transpose(1, 0, 2).reshape(6, -1), full_matrices=False)[0][:, :3] for t in true]
+    uneven = X @ planes[0] @ planes[0].T + 2.2 * X @ planes[1] @ planes[1].T
+    model = ub.Geomancer(random_state=0).fit(uneven)
+    assert model.dims_ == [2, 2]
+    assert ub.metrics.subspace_angle(true, model.subspaces_) < 0.1
+
+
 def test_few_points_with_noise_are_warned_of():
     with pytest.warns(GeometryWarning, match="too noisy"):
         fitted("S2 S2", 1000, noise=0.1, dim=4)

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from unbraid.geometry.charts import Chart, analogy, charts
+from unbraid.geometry.denoise import spanning_basis
 from unbraid.geometry.diagonalize import Clusters, assign, find_clusters, joint_diagonals
 from unbraid.geometry.eigen import diffusion_scale, lowest_fields
 from unbraid.geometry.graph import Graph, joined, nearest, order_in_space, symmetrised
@@ -82,7 +83,7 @@ class Geomancer(TransformerMixin, Persistent, BaseEstimator):
     dim_ : int
     n_neighbors_ : int
     selection_ : dict
-        How ``dim``, ``n_neighbors`` and the number of submanifolds were chosen.
+        How the linear span, ``dim``, ``n_neighbors`` and the number of submanifolds were chosen.
 
     References
     ----------
@@ -135,7 +136,7 @@ class Geomancer(TransformerMixin, Persistent, BaseEstimator):
         adapted = basis @ (frames @ axes)
         self.dim_, self.n_neighbors_, self.dims_ = k, m, clusters.dims
         self.n_submanifolds_ = len(clusters.dims)
-        self._X = X
+        self._X, self._basis = X, basis
         bounds = np.cumsum([0, *clusters.dims])
         self.subspaces_ = [adapted[inverse, :, a:b].astype(X.dtype) for a, b in pairwise(bounds)]
         return self
@@ -159,12 +160,9 @@ class Geomancer(TransformerMixin, Persistent, BaseEstimator):
         if len(Z) < len(X):
             _warn(f"{len(X) - len(Z)} of {len(X)} points are duplicates of others; each place is counted once.")
         Z = Z - Z.mean(axis=0)
-        if Z.shape[1] <= len(Z):
-            values, basis = np.linalg.eigh(Z.T @ Z)
-            basis = basis[:, values > 1e-12 * max(values[-1], np.finfo(float).tiny)][:, ::-1]
-        else:
-            _, values, rows = np.linalg.svd(Z, full_matrices=False)
-            basis = rows[values > 1e-6 * max(values[0], np.finfo(float).tiny)].T
+        basis, noise = spanning_basis(Z)
+        self.selection_: dict[str, str | DimensionEstimate] = {}
+        self.selection_["n_components"] = f"{basis.shape[1]}, and {noise} directions of noise left out"
         Z = Z @ basis
         order = order_in_space(Z)
         rank = np.empty(len(Z), int)
@@ -186,9 +184,8 @@ class Geomancer(TransformerMixin, Persistent, BaseEstimator):
                 f"{min(wanted, n - 1)} neighbours are too few for the curvature of a manifold of dimension {k}, which "
                 f"has {n_unknowns(k)} unknowns; tangent spaces are left uncorrected. Use more, or curved=False."
             )
-        self.selection_ = {"dim": estimate if estimate else "given", "n_neighbors": "k (k + 3)"}
-        if self.n_neighbors != "auto":
-            self.selection_["n_neighbors"] = "given"
+        self.selection_["dim"] = estimate if estimate else "given"
+        self.selection_["n_neighbors"] = "k (k + 3)" if self.n_neighbors == "auto" else "given"
         return int(k), int(min(wanted, n - 1))
 
     def _check_dim(self, k: int, n: int, size: int, estimate: DimensionEstimate | None) -> None:
@@ -288,15 +285,14 @@ class Geomancer(TransformerMixin, Persistent, BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        fitted = self._X.astype(np.float64)
-        adapted = np.concatenate(self.subspaces_, axis=2).astype(np.float64)
-        places, first = np.unique(fitted, axis=0, return_index=True)
-        new = X.astype(np.float64)
+        places, first = np.unique(self._X.astype(np.float64), axis=0, return_index=True)
+        adapted = self._basis.T @ np.concatenate(self.subspaces_, axis=2)[first].astype(np.float64)
+        places, new = places @ self._basis, X.astype(np.float64) @ self._basis
         distances, near = nearest(places, min(self.n_neighbors_, len(places)), new, workers=n_threads(self.n_jobs))
         frames = tangent_frames(places, new, near, self.dim_, curved=self.curved)
         m = min(2 * self.dim_ + 2, near.shape[1])
         star = Graph(np.arange(len(X) + 1) * m, near[:, :m].ravel().astype(np.int32))
-        carried = transports(frames, star, np.ascontiguousarray(adapted[first]), threads=n_threads(self.n_jobs))
+        carried = transports(frames, star, np.ascontiguousarray(adapted), threads=n_threads(self.n_jobs))
         carried = carried.reshape(len(X), m, self.dim_, self.dim_)
         bounds = np.cumsum([0, *self.dims_])
         projections = [
@@ -305,8 +301,9 @@ class Geomancer(TransformerMixin, Persistent, BaseEstimator):
         axes, diagonals, _ = joint_diagonals(np.stack(projections, axis=1))
         order = assign(diagonals, Clusters(np.eye(len(self.dims_)), self.dims_, 1.0))
         found = frames @ np.take_along_axis(axes, order[:, None], axis=2)
-        known = distances[:, 0] == 0
-        found[known] = adapted[first[near[known, 0]]]
+        known = distances[:, 0] <= 1e-9 * np.abs(places).max()
+        found[known] = adapted[near[known, 0]]
+        found = self._basis @ found
         return tuple(found[:, :, a:b].astype(X.dtype) for a, b in pairwise(bounds))
 
     def fit_transform(self, X, y=None):
