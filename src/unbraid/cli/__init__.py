@@ -36,9 +36,7 @@ def _options(
 ) -> None: ...
 
 
-COMMANDS: tuple[str, ...] = (
-COMMANDS: tuple[str, ...] = ("evaluate", "datasets",)  # modules of this folder, in the order of the help page
-)  # modules of this folder, in the order of the help page; each has register(app)
+COMMANDS: tuple[str, ...] = ("evaluate", "datasets")  # modules of this folder, in the order of the help page; each has register(app)
 
 for _name in COMMANDS:
     import_module(f"unbraid.cli.{_name}").register(app)

@@ -19,6 +19,7 @@ from unbraid.metrics.mig_sup import mig_sup
 from unbraid.metrics.modularity import modularity
 from unbraid.metrics.pairwise_information import pairwise_information
 from unbraid.metrics.sap import sap
+from unbraid.metrics.subspace_angle import aligned_subspace_angle, subspace_angle
 from unbraid.metrics.total_correlation import total_correlation
 from unbraid.metrics.udr import UDR, udr
 from unbraid.metrics.wasserstein_correlation import wasserstein_correlation
@@ -29,6 +30,7 @@ __all__ = [
     "Downstream",
     "InfoMEC",
     "Matching",
+    "aligned_subspace_angle",
     "beta_vae",
     "dci",
     "dcimig",
@@ -46,6 +48,7 @@ __all__ = [
     "modularity",
     "pairwise_information",
     "sap",
+    "subspace_angle",
     "total_correlation",
     "udr",
     "wasserstein_correlation",
