@@ -29,6 +29,7 @@ class FlowEstimator(TransformerMixin, BaseEstimator, Persistent):
     """Base of the flow estimators; see :class:`~unbraid.GIN` for the parameters."""
 
     _kind = "gin"
+    _noise_share = 0.05  # of the data's std; 0.002 to 0.01 cost MCC on strongly mixed data
 
     def __init__(
         self,
@@ -41,7 +42,7 @@ class FlowEstimator(TransformerMixin, BaseEstimator, Persistent):
         batch_size: int = 1000,
         max_steps: int = 800,
         learning_rate: float = 1e-2,
-        noise: float = 0.01,
+        noise: float | str = "auto",
         n_init: int = 4,
         n_informative: int | str = "auto",
         validation_fraction: float = 0.1,
@@ -87,8 +88,8 @@ class FlowEstimator(TransformerMixin, BaseEstimator, Persistent):
                 raise ValueError(f"{name}={getattr(self, name)!r} must be a whole number of at least 1.")
         if not self.learning_rate > 0:
             raise ValueError(f"learning_rate={self.learning_rate!r} must be above 0; the papers use 0.01 and 0.0003.")
-        if not self.noise >= 0:
-            raise ValueError(f"noise={self.noise!r} must be at least 0; the papers use 0.01.")
+        if not (self.noise == "auto" or (not isinstance(self.noise, str) and self.noise >= 0)):
+            raise ValueError(f"noise={self.noise!r} must be 'auto' or a number of at least 0; the papers use 0.01.")
         if not 0 <= self.validation_fraction < 1:
             raise ValueError(f"validation_fraction={self.validation_fraction!r} must be at least 0 and below 1.")
 
@@ -121,6 +122,23 @@ class FlowEstimator(TransformerMixin, BaseEstimator, Persistent):
             rows = rows.squeeze(1) if len(self._shape_in) == 2 else rows.permute(0, 2, 3, 1)
         return rows.reshape(-1, *self._shape_in).numpy()
 
+    def _set_noise(self, X: np.ndarray) -> None:
+        """The data noise in the unit of X; "auto" is a share of the overall standard deviation."""
+        flat = X.reshape(len(X), -1)
+        constant = int((flat.max(0) == flat.min(0)).sum())
+        if self.noise == 0 and constant:
+            warnings.warn(
+                f"{constant} of {flat.shape[1]} features are constant and noise=0: the likelihood has no bound there, "
+                "and the flow spends itself on them. Give noise='auto' or drop these features.",
+                UserWarning,
+                stacklevel=3,
+            )
+        self.noise_ = (
+            self._noise_share * float((flat - flat.mean(0)).std()) if self.noise == "auto" else float(self.noise)
+        )
+        if self.noise == "auto" and not self.noise_ > 0:
+            raise ValueError("X is constant: every point is the same, and there is nothing to learn.")
+
     def _build(self, rng: np.random.Generator, n_models: int) -> Flow:
         affine = Affine(self._kind, self.clamp)
         if len(self._shape_net) == 3:
@@ -129,9 +147,7 @@ class FlowEstimator(TransformerMixin, BaseEstimator, Persistent):
             return conv_flow(self._shape_net, rng, n_blocks=blocks, hidden=hidden, affine=affine, n_models=n_models)
         blocks = 8 if self.n_blocks is None else self.n_blocks
         hidden = self.hidden
-        return dense_flow(
-            self._shape_net[0], rng, n_blocks=blocks, hidden=hidden, affine=affine, n_models=n_models
-        )
+        return dense_flow(self._shape_net[0], rng, n_blocks=blocks, hidden=hidden, affine=affine, n_models=n_models)
 
     def _choose_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """Of a point for the network; images of sides divisible by 4 go to the convolutional one."""
@@ -168,8 +184,7 @@ class FlowEstimator(TransformerMixin, BaseEstimator, Persistent):
         schedule = Schedule(
             max_steps=self.max_steps,
             learning_rate=self.learning_rate,
-            noise=self.noise,
-            noise_start=getattr(self, "noise_start", None) or self.noise,
+            noise=self.noise_,
             patience=self.patience,
             tol=self.tol,
             eval_every=max(1, min(50, self.max_steps // 8)) if len(flow.shape) == 1 else 100,
@@ -238,21 +253,24 @@ class FlowEstimator(TransformerMixin, BaseEstimator, Persistent):
         batch = 512 if len(self._shape_net) == 3 else 8192
         return self._from_rows(self._flow.decode(theta, codes[None], batch_size=batch)[0])
 
-    def _reach(self, r: np.ndarray, stds: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """How far a latent moves the data: RMS over points of half the distance between -1 and +1 std.
+    def _reach(self, r: np.ndarray, residual: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """How far each latent moves the data: median over points of half the distance between -1 and +1 spread.
 
-        Unlike the std it does not change when the flow stretches one latent and shrinks another.
+        The spread is half the range of the middle 68 % of ``residual``. Unlike a std, the reach does not change when
+        the flow stretches one latent and shrinks another, and a few far points do not move it.
         """
-        d = len(stds)
+        lower, upper = np.quantile(residual, (0.1587, 0.8413), axis=0)
+        spread = (upper - lower) / 2
+        d = len(spread)
         points = min(len(r), max(4, 2000 // d))
         base = r[rng.choice(len(r), points, replace=False)]
-        shift = np.eye(d)[:, None, :] * stds[:, None, None]
-        distance = np.empty((d, points))
+        reach = np.empty(d)
         for i in range(d):
-            both = np.concatenate((base + shift[i], base - shift[i])).astype(r.dtype)
-            x = self._decode(both).reshape(2, points, -1)
-            distance[i] = np.linalg.norm(x[0] - x[1], axis=1) / 2
-        return np.sqrt((distance**2).mean(1))
+            shift = np.zeros(d, r.dtype)
+            shift[i] = spread[i]
+            x = self._decode(np.concatenate((base + shift, base - shift))).reshape(2, points, -1)
+            reach[i] = np.median(np.linalg.norm(x[0] - x[1], axis=1)) / 2
+        return reach
 
     def _rank(self, reach: np.ndarray) -> None:
         """Order the latents by their reach and count the informative ones."""

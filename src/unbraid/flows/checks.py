@@ -23,8 +23,8 @@ def class_groups(
     points of each class) belong to b, or the other way round. Groups are the connected components.
 
     >>> x = np.array([[0.0], [0.1], [0.2], [0.3], [0.4], [0.5], [9.0], [9.1], [9.2], [9.3], [9.4], [9.5]])
-    >>> class_groups(x, np.arange(12) // 3, np.random.default_rng(0))[0]
-    array([0, 0, 1, 1])
+    >>> class_groups(x, np.arange(12) // 3, np.random.default_rng(0))[0].tolist()
+    [0, 0, 1, 1]
     """
     n_classes = int(labels.max()) + 1
     chosen = [np.flatnonzero(labels == c) for c in range(n_classes)]
@@ -65,7 +65,7 @@ def warn_of_small_classes(labels: np.ndarray, classes: np.ndarray) -> None:
         least = int(counts.min())
         warnings.warn(
             f"{int(small.sum())} of {len(classes)} classes have fewer than {SMALL_CLASS} members (the smallest has "
-            f"{least}, so its standard deviations are known to about {1 / np.sqrt(2 * least):.0%}). Merge or drop them.",
+            f"{least}, so its standard deviations are known to {1 / np.sqrt(2 * least):.0%}). Merge or drop them.",
             AssumptionWarning,
             stacklevel=4,
         )

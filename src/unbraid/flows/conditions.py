@@ -117,15 +117,20 @@ class Shuffled(Condition):
 class Sets(Shuffled):
     """Each point's augmentations are its own class: statistics over the set (self-supervised GIN, Eq. 7).
 
-    The codes of a batch come point by point, ``n_members`` rows each.
+    The codes of a batch come point by point, ``n_members`` rows each. ``marginal`` weighs a second term, the sum over
+    latents of the log std over the whole batch: it settles what the sets leave free.
     """
 
-    def __init__(self, family: Normal, n: int, batch_size: int, n_members: int):
+    def __init__(self, family: Normal, n: int, batch_size: int, n_members: int, marginal: float = 0.0):
         super().__init__(family, n, batch_size)
-        self.n_members = n_members
+        self.n_members, self.marginal = n_members, marginal
 
     def loss(self, r: Tensor, index: np.ndarray, extra: Tensor) -> Tensor:
-        return self._grouped(r.unflatten(2, (len(index), self.n_members))).mean(-1)
+        loss = self._grouped(r.unflatten(2, (len(index), self.n_members))).mean(-1)
+        if self.marginal == 0:
+            return loss
+        var = (r - r.mean(-1, keepdim=True)).square().mean(-1) + FLOOR
+        return loss + 0.5 * self.marginal * var.log().sum(1)
 
     def point_weights(self, dtype: torch.dtype) -> Tensor:
         return super().point_weights(dtype).repeat_interleave(self.n_members) / self.n_members

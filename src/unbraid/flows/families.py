@@ -110,7 +110,8 @@ class Gamma(Lognormal):
         gap = log_mean - _average(r, weights) + FLOOR / 2
         k = (3 - gap + ((gap - 3) ** 2 + 24 * gap).sqrt()) / (12 * gap)
         for _ in range(5):  # Newton on log k - digamma(k) = gap, in 1 / k (Minka, 2002)
-            k = 1 / (1 / k + (gap - _log_minus_digamma(k)) / (k * (1 - k * torch.polygamma(1, k))).clamp(max=-1e-12) * -1)
+            curvature = (k * (k * torch.polygamma(1, k) - 1)).clamp(min=0.4)  # 1/2 for large k, above it else
+            k = 1 / (1 / k + (gap - _log_minus_digamma(k)) / curvature)
         return log_mean, k
 
     def nll(self, r: Tensor, p: tuple[Tensor, Tensor]) -> Tensor:

@@ -34,8 +34,8 @@ def understand(labels: np.ndarray | None, n: int, condition: str = "auto") -> La
     """Sort out labels: ``auto`` reads integers, booleans and strings as classes, two-dimensional floats whose rows sum
     to 1 as soft labels, and other floats as continuous conditions (whole-numbered 1-D floats as classes).
 
-    >>> understand(np.array(["a", "b", "a"]), 3).values
-    array([0, 1, 0])
+    >>> understand(np.array(["a", "b", "a", "b"]), 4).values
+    array([0, 1, 0, 1])
     """
     if condition not in CONDITIONS:
         raise ValueError(f"condition={condition!r} is unknown; choose one of: {', '.join(CONDITIONS)}.")
@@ -75,8 +75,8 @@ def _classes(y: np.ndarray) -> Labels:
     lonely = counts < 2
     if lonely.all():
         raise ValueError(
-            f"each of the {len(classes)} classes has one member only; a class needs two for a variance. For a condition "
-            "that differs from point to point use condition='continuous'."
+            f"each of the {len(classes)} classes has one member only; a class needs two for a variance. For a "
+            "condition that differs from point to point use condition='continuous'."
         )
     if lonely.any():
         warnings.warn(

@@ -20,7 +20,7 @@ def class_parameters(family: Normal, r: Tensor, weights: Tensor) -> Parameters:
 
 
 def class_nll(family: Normal, r: Tensor, p: Parameters, weights: Tensor) -> Tensor:
-    """-log density (K, n) of codes r (K, n, d): that of a point's class, averaged by its weights where they are soft."""
+    """-log density (K, n) of codes r (K, n, d): that of a point's class, averaged by soft weights."""
     total = r.new_zeros(r.shape[:2])
     for c, w in enumerate(weights.T):
         members = w > 0

@@ -5,6 +5,7 @@ fully connected block and (batch, K, channels, height, width) in a convolutional
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 from math import prod
 from typing import Any
 
@@ -102,7 +103,7 @@ class Coupling:
         shapes: list[tuple[int, ...]] = []
         for inputs, outputs in ((self.second, self.first), (self.first, self.second)):
             widths = (inputs, self.hidden, self.hidden, outputs * self.affine.outputs)
-            for w_in, w_out in zip(widths[:-1], widths[1:]):
+            for w_in, w_out in pairwise(widths):
                 shapes += [(w_out, w_in, *self.kernel), (w_out,)]
         return shapes
 

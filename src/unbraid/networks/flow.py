@@ -156,8 +156,10 @@ def conv_flow(
     for blocks, width_hidden in zip(n_blocks[:2], hidden[:2]):
         channels *= 4
         layers.append(Downsample())
-        for _ in range(blocks):
-            layers.append(ConvCoupling(channels, int(width_hidden or 16), affine, _permutations(rng, n_models, channels)))
+        layers += [
+            ConvCoupling(channels, int(width_hidden or 16), affine, _permutations(rng, n_models, channels))
+            for _ in range(blocks)
+        ]
     layers.append(Flatten((channels, height // 4, width // 4)))
     n_features = prod(shape)
     dense = dense_flow(n_features, rng, n_blocks=n_blocks[2], hidden=hidden[2], affine=affine, n_models=n_models)
