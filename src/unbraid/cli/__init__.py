@@ -36,7 +36,10 @@ def _options(
 ) -> None: ...
 
 
-COMMANDS: tuple[str, ...] = ()  # modules of this folder, in the order of the help page; each has register(app)
+COMMANDS: tuple[str, ...] = (
+    "demo",
+    "fit",
+)  # modules of this folder, in the order of the help page; each has register(app)
 
 for _name in COMMANDS:
     import_module(f"unbraid.cli.{_name}").register(app)
@@ -49,6 +52,8 @@ def main() -> None:
     except (ValueError, TypeError, OSError, ModuleNotFoundError) as error:
         typer.secho(f"unbraid: {error}", fg="red", err=True)
         sys.exit(2)
-    except KeyboardInterrupt:
-        typer.secho("unbraid: stopped; what was written before is still there.", fg="yellow", err=True)
-        sys.exit(130)
+    except (KeyboardInterrupt, SystemExit) as stop:  # typer turns Ctrl-C into an exit with 130
+        if isinstance(stop, KeyboardInterrupt) or stop.code == 130:
+            typer.secho("unbraid: stopped; what was written before is still there.", fg="yellow", err=True)
+            sys.exit(130)
+        raise
