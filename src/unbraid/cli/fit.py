@@ -177,6 +177,8 @@ def _print(fitted: "Fitted", run: Path, dataset: str | None) -> None:
         console.print(f"MCC with the known factors: [bold]{fitted.mcc:.4f}[/bold]")
     for concern in fitted.concerns:
         typer.secho(f"Look twice: {concern}", fg="yellow")
+    for remark in fitted.remarks:
+        typer.echo(f"On the way: {remark}")
     if fitted.chosen is not None and not fitted.concerns:
         typer.echo("Nothing that was measured speaks against this result.")
     typer.echo(f"\nSaved in {run}: the model, codes.npy and report.html. Next:")

@@ -43,22 +43,23 @@ def method_of(name: str) -> Method:
 
 
 def fit_timed(method: Method, X: Any, factors: Any = None, **parameters: Any) -> "Fitted":
-    """Fit, and measure what the report shows. Concerns are on the result, so they are not warned of again."""
+    """Fit, and measure what the report shows. Warnings go to the result: the command tells them in its own words."""
     from unbraid.report.pages import Fitted
     from unbraid.spectral.diagnostics import TrustWarning
     from unbraid.spectral.selection import score
 
     model = method.make(**parameters)
     start = time.perf_counter()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TrustWarning)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         codes = model.fit_transform(X)
     seconds = time.perf_counter() - start
     selection = getattr(model, "selection_", None)
     scores = [] if selection is None else [_score(score, selection, c) for c in selection.candidates]
     agreement = None if factors is None else ub.metrics.mcc(factors, codes)
     lengths, found, isometry = _distances(model, X, codes)
-    return Fitted(method.title, model, codes, seconds, lengths, found, isometry, scores, agreement)
+    remarks = list(dict.fromkeys(str(w.message) for w in caught if not issubclass(w.category, TrustWarning)))
+    return Fitted(method.title, model, codes, seconds, lengths, found, isometry, scores, agreement, remarks)
 
 
 def _score(score: Any, selection: Any, candidate: Any) -> float:

@@ -22,7 +22,7 @@ section { background: var(--paper); border: 1px solid var(--line); border-radius
 h2 { font-size: 1.25rem; margin: 0 0 .6rem; }
 h3 { font-size: 1rem; margin: 1.4rem 0 .4rem; }
 p { margin: 0 0 .9rem; max-width: 46rem; }
-.scroll { overflow-x: auto; }
+.scroll { overflow-x: auto; margin: 0 0 1rem; }
 table { border-collapse: collapse; width: 100%; font-size: .92rem; font-variant-numeric: tabular-nums; }
 th { text-align: left; color: var(--soft); font-weight: 600; border-bottom: 2px solid var(--line); }
 th, td { padding: .42rem .9rem .42rem 0; vertical-align: top; }
@@ -103,7 +103,9 @@ class Report:
         With ``folded``, only that line is seen until it is clicked.
         """
         body = [list(row) for row in rows]
-        right = [bool(body) and all(_is_number(row[c]) or row[c] == "" for row in body) for c in range(len(columns))]
+        right = [
+            bool(body) and all(_is_number(row[c]) or _is_figure(row[c]) for row in body) for c in range(len(columns))
+        ]
         head = "".join(f"<th{_aligned(right[c])}>{escape(str(name))}</th>" for c, name in enumerate(columns))
         lines = "".join(
             ('<tr class="marked">' if i == marked else "<tr>")
@@ -164,6 +166,11 @@ def _image(figure: Any, caption: str) -> str:
 
 def _is_number(value: Any) -> bool:
     return hasattr(value, "__float__") and not isinstance(value, bool | str)
+
+
+def _is_figure(value: Any) -> bool:
+    """Whether a text reads as a number, or is empty."""
+    return isinstance(value, str) and (value == "" or value.replace(".", "", 1).lstrip("+-").isdecimal())
 
 
 def _aligned(right: bool) -> str:

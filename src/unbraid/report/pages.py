@@ -33,6 +33,8 @@ class Fitted:
         What the selection maximised, one a candidate.
     mcc : float or None
         Where the factors are known.
+    remarks : list of str
+        Warnings on the way, for instance of a setting that was tried and did not converge.
     """
 
     title: str
@@ -44,6 +46,7 @@ class Fitted:
     isometry: float
     scores: list[float] = field(default_factory=list)
     mcc: float | None = None
+    remarks: list[str] = field(default_factory=list)
 
     @property
     def chosen(self) -> Any:
@@ -119,7 +122,7 @@ def demo_page(fits: Sequence[Fitted], X: NDArray, factors: Floats, factor_names:
     page.figures(
         (
             plots.plot_factor_maps(factors, fit.codes, factor_names=factor_names, title=fit.title),
-            f"{fit.title}: MCC {fit.mcc:.3f}.",
+            f"{fit.title}: MCC {fit.mcc:.4f}.",
         )
         for fit in fits
     )
@@ -157,7 +160,7 @@ def fit_page(
     ).figure(plots.plot_codes(fit.codes))
     if factors is not None:
         page.section("Factor maps").text(
-            f"The factors of this data set are known: MCC {fit.mcc:.3f}. Every dot is an observation, placed by its "
+            f"The factors of this data set are known: MCC {fit.mcc:.4f}. Every dot is an observation, placed by its "
             "true factors and coloured by a code; straight bands along one axis are right."
         ).figure(plots.plot_factor_maps(factors, fit.codes, factor_names=factor_names))
     page.section("Moving along each code").text(
@@ -180,6 +183,8 @@ def add_trust(page: Report, fit: Fitted) -> None:
     else:
         page.note(["A linear method: right only where the factors mix linearly, and it cannot tell by itself."])
     page.table(["figure", "value", "what it means"], fit.diagnosis())
+    if fit.remarks:
+        page.text("On the way, while settings were tried:", *(_sentence(remark) for remark in fit.remarks))
 
 
 def add_settings(page: Report, fit: Fitted, *, folded: bool = False) -> None:
@@ -213,7 +218,7 @@ def add_settings(page: Report, fit: Fitted, *, folded: bool = False) -> None:
 def _summary(fit: Fitted) -> list:
     chosen = fit.chosen
     settings = ["", ""] if chosen is None else [chosen.n_neighbors, chosen.n_components]
-    return [fit.title, fit.mcc, fit.isometry, round(fit.seconds, 2), *settings]
+    return [fit.title, f"{fit.mcc:.4f}", fit.isometry, f"{fit.seconds:.2f}", *settings]
 
 
 def _sentence(text: str) -> str:
