@@ -41,7 +41,7 @@ class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     with_ica: ClassVar[bool] = False
     n_factors: int | str
     n_neighbors: int | str
-    n_components: int | str
+    pca_components: int | str
     n_landmarks: int | str | None
     selection: str
     random_state: Any
@@ -151,21 +151,22 @@ class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _reduce(self, data: Blocks, rng) -> tuple[Reduction, Floats, int]:
         """PCA, and the reduced coordinates of all rows (small n) or of a random pool in random order."""
         most = MOST_LANDMARKS + HELD_OUT + ICA_POINTS if self.n_landmarks is not None else sys.maxsize
-        sample = data.sample(affordable_rows(data.n_features, most), rng)
+        sample = data.sample(affordable_rows(data.n_features * data.dtype.itemsize, most), rng)
         n = len(data)
         if n < 2:
             raise ValueError(f"Found array with {n} sample(s) while a minimum of 2 is required to find factors.")
-        size = self.n_components
+        size = self.pca_components
         if not (size in ("auto", None) or (isinstance(size, int | np.integer) and size >= 1)):
             raise ValueError(
-                f"n_components is {size!r}; it must be 'auto' or a positive integer (the size of the PCA)."
+                f"pca_components is {size!r}; it must be 'auto' or a positive integer (the size of the PCA)."
             )
         given = None if size in ("auto", None) else int(size)
-        reduction = fit_reduction(sample[:MOST_LANDMARKS], n_components=given)
-        reduction = reduction.truncated(given or reduction.size_for(FINEST))
+        reduction = fit_reduction(sample, n_components=given)
+        least = self.n_factors + 1 if isinstance(self.n_factors, int | np.integer) else 1
+        reduction = reduction.truncated(given or max(reduction.size_for(FINEST), least))
         if len(sample) < min(n, most):
             return reduction, data.sample(most, rng, then=reduction), n
-        return reduction, reduction(sample), n
+        return reduction, np.asarray(sample @ reduction.components.T, dtype=np.float64), n  # it is centred already
 
     def _wants_landmarks(self, n: int) -> bool:
         count = self.n_landmarks
@@ -224,7 +225,7 @@ class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _finish(self, choice: Choice, maps: LocalMaps, fresh: Floats, origin: str, tried: list[dict], rng) -> None:
         d = choice.vectors.shape[1]
         self.n_factors_, self.n_neighbors_ = d, choice.candidate.n_neighbors
-        self.n_components_ = choice.candidate.n_components
+        self.pca_components_ = choice.candidate.pca_components
         self.n_landmarks_ = len(choice.points) if tried else 0
         mean, matrix, rotation = choice.unmix(fresh, rng)
         matrix = self._orient(maps, mean, matrix, choice)
@@ -266,7 +267,7 @@ class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             "extension_error": min((t["held_out_error"] for t in tried), default=choice.held_out_error(self.maps_)),
         }
         concerns = choice.concerns() + concerns_of(figures, with_ica=self.with_ica, kind=self.kind)
-        m = choice.candidate.n_components
+        m = choice.candidate.pca_components
         return Diagnostics(
             n_graph_components=graph.n_components,
             n_orphans=graph.n_orphans,

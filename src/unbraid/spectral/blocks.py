@@ -73,28 +73,37 @@ class Blocks:
     def sample(
         self, count: int, random_state: np.random.RandomState, then: Callable[[NDArray], NDArray] | None = None
     ) -> NDArray:
-        """``count`` rows at random, in random order, in one pass; all rows in their own order when there are fewer.
+        """``count`` rows at random by one pass (reservoir sampling); all rows, in order, when there are no more.
 
-        ``then`` maps the chosen rows of each block before they are kept: a projection keeps memory small.
+        ``then`` maps the chosen rows of each block before they are kept: a projection keeps memory small. The rows are
+        a fair sample, but stand in no particular order.
         """
-        kept, keys, limit = [], np.empty(0), np.inf
+        kept: NDArray | None = None
         total = 0
         for block in self._stream():
+            number = np.arange(total, total + len(block))
             total += len(block)
-            new = random_state.random_sample(len(block))
-            chosen = np.flatnonzero(new < limit)
+            # Row t replaces a kept row with probability count / (t + 1), as if rows had come one by one.
+            place = np.where(
+                number < count, number, (random_state.random_sample(len(block)) * (number + 1)).astype(int)
+            )
+            chosen = np.flatnonzero(place < count)
             if not len(chosen):
                 continue
             rows = self._clean(block if len(chosen) == len(block) else block[chosen])
-            kept.append(then(rows) if then else rows)
-            keys = np.concatenate([keys, new[chosen]])
-            if len(keys) > 2 * count:
-                order = np.argsort(keys)[:count]
-                kept, keys = [np.concatenate(kept)[order]], keys[order]
-                limit = keys[-1]
+            rows = then(rows) if then else rows
+            if kept is None:
+                room = count if self._n is None else min(count, self._n)
+                kept = np.empty((min(room, max(len(rows), 1024)), rows.shape[1]), dtype=rows.dtype)
+            if place[chosen].max() >= len(kept):
+                more = np.empty((min(count, max(2 * len(kept), total)), rows.shape[1]), dtype=rows.dtype)
+                more[: len(kept)] = kept
+                kept = more
+            kept[place[chosen]] = rows
         self._n = total
-        rows = kept[0] if len(kept) == 1 else np.concatenate(kept)
-        return rows if total <= count else rows[np.argsort(keys)[:count]]
+        if kept is None:
+            return np.empty((0, self.n_features), dtype=self.dtype)
+        return kept[: min(total, count)]
 
     def _stream(self) -> Iterator[NDArray]:
         X = self._source
@@ -136,6 +145,8 @@ def _as_source(X: Any) -> Any:
     if hasattr(X, "tocsr"):
         raise TypeError("Sparse data was passed for X, but dense data is required. Use X.toarray() to convert it.")
     if hasattr(X, "iloc"):
+        return np.asarray(X)
+    if hasattr(X, "__array__") and not _is_sliceable(X):
         return np.asarray(X)
     if isinstance(X, list | tuple) and not all(getattr(part, "ndim", 0) >= 2 for part in X):
         return np.asarray(X)

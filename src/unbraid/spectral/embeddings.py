@@ -33,7 +33,7 @@ class HessianEigenmaps(SpectralEstimator):
     tangent_weight : float
         Weight :math:`\epsilon` of the tangent term. 0 is the textbook method, which collapses onto a few points
         when neighbourhoods are large.
-    n_components : int or "auto"
+    pca_components : int or "auto"
         Principal components kept before anything else; "auto" chooses by the variance left out.
     n_landmarks : int, "auto" or None
         Points that are solved for; the others are placed by local affine maps. None solves for every point, "auto"
@@ -49,7 +49,7 @@ class HessianEigenmaps(SpectralEstimator):
     ----------
     embedding_ : array (n, n_factors)
         Codes of the training points (of the landmarks, if there are any), in units of distance in X.
-    n_factors_, n_neighbors_, n_components_, n_landmarks_ : int
+    n_factors_, n_neighbors_, pca_components_, n_landmarks_ : int
         What was used; 0 landmarks means that every point was solved for.
     selection_ : Selection
         Every setting that was tried, with its figures; print it.
@@ -81,7 +81,7 @@ class HessianEigenmaps(SpectralEstimator):
         n_neighbors="auto",
         *,
         tangent_weight=0.01,
-        n_components="auto",
+        pca_components="auto",
         n_landmarks="auto",
         selection="combined",
         random_state=None,
@@ -90,7 +90,7 @@ class HessianEigenmaps(SpectralEstimator):
         self.n_factors = n_factors
         self.n_neighbors = n_neighbors
         self.tangent_weight = tangent_weight
-        self.n_components = n_components
+        self.pca_components = pca_components
         self.n_landmarks = n_landmarks
         self.selection = selection
         self.random_state = random_state
@@ -134,7 +134,7 @@ class LTSA(SpectralEstimator):
         n_factors=2,
         n_neighbors="auto",
         *,
-        n_components="auto",
+        pca_components="auto",
         n_landmarks="auto",
         selection="combined",
         random_state=None,
@@ -142,7 +142,7 @@ class LTSA(SpectralEstimator):
     ):
         self.n_factors = n_factors
         self.n_neighbors = n_neighbors
-        self.n_components = n_components
+        self.pca_components = pca_components
         self.n_landmarks = n_landmarks
         self.selection = selection
         self.random_state = random_state
@@ -174,8 +174,8 @@ class LaplacianEigenmaps(LTSA):
     >>> import numpy as np
     >>> X = np.linspace(0, 1, 100)[:, None]
     >>> y = LaplacianEigenmaps(n_factors=1, n_neighbors=5, random_state=0).fit_transform(X)[:, 0]
-    >>> abs(np.corrcoef(y, np.cos(np.pi * X[:, 0]))[0, 1]).round(2)
-    1.0
+    >>> bool(abs(np.corrcoef(y, np.cos(np.pi * X[:, 0]))[0, 1]) > 0.99)
+    True
     """
 
     kind: ClassVar[str] = "laplacian"

@@ -77,9 +77,15 @@ class LocalMaps(Persistent):
         return self._blend(self._by_point.query(P, self._width), P, self.points, self.codes, self.forward)[0]
 
     def error(self, P: Floats) -> Floats:
-        """Root mean square spread of the local predictions, in units of each code's standard deviation."""
-        _, spread = self._blend(self._by_point.query(P, self._width), P, self.points, self.codes, self.forward)
-        return np.sqrt((spread / self._code_scale**2).mean(axis=1))
+        """Root mean square spread of the local predictions, in units of each code's standard deviation.
+
+        Maps one step apart disagree by curvature times step times distance; the error of a map grows with the square
+        of the distance. So beyond one step (the usual distance between anchors) the spread is scaled up.
+        """
+        found = self._by_point.query(P, self._width)
+        _, spread = self._blend(found, P, self.points, self.codes, self.forward)
+        beyond = np.maximum(1.0, found[0][:, 0] / max(self.reach, 1e-300))
+        return beyond * np.sqrt((spread / self._code_scale**2).mean(axis=1))
 
     def inverse(self, codes: Floats) -> Floats:
         """Points of the reduced space with the given codes."""

@@ -24,7 +24,7 @@ class HessianICA(HessianEigenmaps):
         of the PCA) and keeps the best by ``selection``.
     tangent_weight : float
         Weight of the LTSA term that keeps HLLE from collapsing; 0 is the textbook method.
-    n_components : int or "auto"
+    pca_components : int or "auto"
         Principal components kept first; "auto" chooses by the variance left out.
     n_landmarks : int, "auto" or None
         Points that are solved for, the rest is placed by local affine maps; None solves for every point. "auto"
@@ -45,7 +45,7 @@ class HessianICA(HessianEigenmaps):
     embedding_ : array (n, n_factors)
         Codes of the training points (of the landmarks, if there are any). A step of 1 moves the data by about 1;
         the factor along which the data move most comes first.
-    n_factors_, n_neighbors_, n_components_, n_landmarks_ : int
+    n_factors_, n_neighbors_, pca_components_, n_landmarks_ : int
         What was used; 0 landmarks means that every point was solved for.
     unmixing_ : array (n_factors, n_factors)
         From the whitened embedding to the codes.
@@ -79,7 +79,7 @@ class HessianICA(HessianEigenmaps):
         n_neighbors="auto",
         *,
         tangent_weight=0.01,
-        n_components="auto",
+        pca_components="auto",
         n_landmarks="auto",
         selection="combined",
         contrast="logcosh",
@@ -91,7 +91,7 @@ class HessianICA(HessianEigenmaps):
             n_factors,
             n_neighbors,
             tangent_weight=tangent_weight,
-            n_components=n_components,
+            pca_components=pca_components,
             n_landmarks=n_landmarks,
             selection=selection,
             random_state=random_state,
@@ -120,7 +120,7 @@ class TangentICA(LTSA):
         n_factors=2,
         n_neighbors="auto",
         *,
-        n_components="auto",
+        pca_components="auto",
         n_landmarks="auto",
         selection="combined",
         contrast="logcosh",
@@ -131,7 +131,7 @@ class TangentICA(LTSA):
         super().__init__(
             n_factors,
             n_neighbors,
-            n_components=n_components,
+            pca_components=pca_components,
             n_landmarks=n_landmarks,
             selection=selection,
             random_state=random_state,

@@ -59,17 +59,17 @@ class PCAICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, P
         if len(data.row_shape) == 1 and hasattr(X, "shape"):
             validate_data(self, X, skip_check_array=True)
         self.n_features_in_, self.row_shape_ = data.n_features, data.row_shape
-        sample = data.sample(affordable_rows(data.n_features, 20_000), rng)
+        sample = data.sample(affordable_rows(data.n_features * data.dtype.itemsize, 20_000), rng)
         if len(sample) < 2:
             raise ValueError(f"Found array with {len(sample)} sample(s) while a minimum of 2 is required.")
         reduction = fit_reduction(sample, n_components=None if self.n_factors == "auto" else self._given())
-        d = self._number(reduction(sample)) if self.n_factors == "auto" else self._given()
+        d = self._number(sample @ reduction.components.T) if self.n_factors == "auto" else self._given()
         if d > len(reduction.components):
             raise ValueError(
                 f"n_factors={d}, but X with n_features = {self.n_features_in_} (n_samples = {len(data)}) varies in "
                 f"only {len(reduction.components)} direction(s), as if it had 1 feature(s)."
             )
-        P = reduction.truncated(d)(sample)
+        P = np.asarray(sample @ reduction.components[:d].T, dtype=np.float64)  # the sample is centred already
         white = whitening(P)
         Z = white(P)
         self.rotation_ = best_rotation(self, Z, rng)

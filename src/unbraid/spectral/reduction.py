@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-SAMPLE_BYTES = 512 * 2**20
+SAMPLE_BYTES = 128 * 2**20
 MAX_COMPONENTS = 100
 RESIDUALS = (0.2, 0.1, 0.03, 0.01)  # shares of the variance that a candidate size may leave out
 
@@ -55,16 +55,16 @@ class Reduction:
         return max(1, min(size, self.noise_size))
 
 
-def affordable_rows(n_features: int, most: int) -> int:
-    """Rows for a PCA within half a gigabyte: three hundred images say which pixels move together."""
-    return min(most, max(300, int(SAMPLE_BYTES // (8 * n_features))))
+def affordable_rows(row_bytes: int, most: int) -> int:
+    """Rows for a PCA within 128 MB, but at least three hundred: they say which pixels move together."""
+    return min(most, max(300, SAMPLE_BYTES // max(row_bytes, 1)))
 
 
 def fit_reduction(sample: NDArray, *, n_components: int | None) -> Reduction:
-    """PCA of the given rows; the noise floor is looked for unless the size is given."""
+    """PCA of the given rows, which are centred in place; the noise floor is looked for unless the size is given."""
     n, p = sample.shape
     mean = sample.mean(axis=0, dtype=np.float64).astype(sample.dtype)
-    sample = sample - mean
+    sample -= mean
     total = float(np.einsum("ij,ij->", sample, sample, dtype=np.float64))
     if total <= 0 or not np.isfinite(total):
         raise ValueError(

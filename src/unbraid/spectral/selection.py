@@ -17,7 +17,7 @@ class Candidate:
 
     Attributes
     ----------
-    n_neighbors, n_components : int
+    n_neighbors, pca_components : int
         Size of the neighbourhoods and of the PCA.
     contrast : str
         ICA contrast that turned the embedding ("" without ICA).
@@ -39,7 +39,7 @@ class Candidate:
     """
 
     n_neighbors: int
-    n_components: int
+    pca_components: int
     contrast: str
     edges: float
     closest: float
@@ -79,7 +79,7 @@ class Selection:
         for c in self.candidates:
             mark = "*" if c == self.chosen else " "
             lines.append(
-                f"{mark}{c.n_neighbors:4d} {c.n_components:5d}  {c.contrast:9s} {c.edges:6.3f} {c.closest:8.3f} "
+                f"{mark}{c.n_neighbors:4d} {c.pca_components:5d}  {c.contrast:9s} {c.edges:6.3f} {c.closest:8.3f} "
                 f"{c.dependence:8.3f} {c.participation:9.3f} {c.eigengap:10.3g} {c.stability:9.3f} "
                 f"{c.pieces:7d}  {c.excluded}"
             )

@@ -22,6 +22,7 @@ Pairs = tuple[NDArray[np.intp], NDArray[np.intp], Floats]
 
 EDGE_NEIGHBORS = 15
 CLOSEST_POINTS = 1500
+MOSTLY = 0.9  # share of the points that must hang together; the rest is placed by the local maps
 WIDEST = 200  # neighbours up to which a connected graph is looked for
 
 
@@ -96,7 +97,7 @@ def choose(est: "SpectralEstimator", P: Floats, d: int, rng, advance, fixed: Can
             f"n_samples = {n} different points are too few for {d} factor(s): {type(est).__name__} needs more than "
             f"{smallest}. Give more points or ask for fewer factors."
         )
-    sizes = [fixed.n_components] if fixed else _pca_sizes(est, P, d)
+    sizes = [fixed.pca_components] if fixed else _pca_sizes(est, P, d)
     edges = neighbor_pairs(P, EDGE_NEIGHBORS)
     searching = len(sizes) > 1 or (est.n_neighbors == "auto" and fixed is None)
     closest = _closest(P, rng) if searching else None
@@ -105,14 +106,18 @@ def choose(est: "SpectralEstimator", P: Floats, d: int, rng, advance, fixed: Can
     for m in sizes:
         points = np.ascontiguousarray(P[:, :m])
         for near, distances in _neighborhoods(est, points, smallest, fixed):
-            trial = _try(est, points, near, distances, d, edges, closest, rng)
+            graph = graph_of(near)
+            widest = near.shape[1] >= min(n, WIDEST)
+            if searching and graph.n_components > 1 and not (widest and graph.largest_share >= MOSTLY):
+                tried.append(_torn(near.shape[1], m, graph))
+                continue
+            trial = _try(est, points, near, distances, graph, d, edges, closest, rng)
             tried.append(trial.candidate)
             advance(1)
             if best is None or _better(est.selection, trial.candidate, best.candidate):
                 best = trial
-    assert best is not None
-    if best.candidate.excluded and searching:
-        _complain(best.candidate)
+    if best is None:
+        raise _no_single_embedding(near.shape[1], graph)
     best.rule, best.candidates, best.n_merged = est.selection if searching else "given", tried, n_merged
     return best
 
@@ -123,13 +128,22 @@ def _better(rule: str, new: Candidate, old: Candidate) -> bool:
     return score(rule, new) > score(rule, old)
 
 
-def _complain(candidate: Candidate) -> None:
-    if candidate.participation == 0:
-        raise ValueError(f"no setting gave an embedding: {candidate.excluded}. Check n_factors, or give more points.")
+def _torn(k: int, m: int, graph: Graph) -> Candidate:
+    """A size that was not solved, because its graph is not connected."""
+    nan = float("nan")
+    return Candidate(k, m, "", nan, nan, nan, nan, nan, nan, graph.n_components, exclusion(1, graph.n_components, True))
+
+
+def _no_single_embedding(k: int, graph: Graph) -> ValueError:
+    return ValueError(
+        f"with {k} neighbours the neighbour graph falls into {graph.n_components} pieces, the largest with "
+        f"{100 * graph.largest_share:.0f} % of the points: there is no single embedding. Raise n_neighbors, or fit the "
+        "pieces separately."
+    )
 
 
 def _pca_sizes(est: "SpectralEstimator", P: Floats, d: int) -> list[int]:
-    if est.n_components not in ("auto", None):
+    if est.pca_components not in ("auto", None):
         return [P.shape[1]]
     sizes = [max(d + 1, est.reduction_.size_for(r)) for r in RESIDUALS]
     sizes = sorted({min(size, P.shape[1]) for size in sizes})
@@ -173,22 +187,18 @@ def _try(
     points: Floats,
     near: NDArray[np.intp],
     distances: Floats,
+    graph: Graph,
     d: int,
     edges: Pairs,
     closest: Pairs | None,
     rng,
 ) -> Choice:
-    graph = graph_of(near)
     n_outside = 0
     if graph.n_components > 1:
         inside = graph.labels == 0
         n_outside = int(np.sum(~inside))
-        if graph.largest_share < 0.5:
-            raise ValueError(
-                f"with n_neighbors={near.shape[1]} the neighbour graph falls into {graph.n_components} pieces, the "
-                f"largest with {100 * graph.largest_share:.0f} % of the points: there is no single embedding. Raise "
-                "n_neighbors, or fit the pieces separately."
-            )
+        if graph.largest_share < MOSTLY:
+            raise _no_single_embedding(near.shape[1], graph)
         points, near, distances, edges = _restrict(inside, points, near, distances, edges)
         closest = _restrict_pairs(inside, closest) if closest is not None else None
     spectrum = est._spectrum(points, near, distances, d, rng)
@@ -200,7 +210,7 @@ def _try(
     values = spectrum.values
     candidate = Candidate(
         n_neighbors=near.shape[1],
-        n_components=points.shape[1],
+        pca_components=points.shape[1],
         contrast=rotation.contrast if rotation else "",
         edges=by_edges,
         closest=by_closest,
