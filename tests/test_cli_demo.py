@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from command_line import run
+from tests.command_line import run
 
 
 @pytest.fixture(scope="module")

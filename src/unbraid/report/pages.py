@@ -198,7 +198,7 @@ def add_settings(page: Report, fit: Fitted, *, folded: bool = False) -> None:
         fig = plots.plot_selection(
             [c.n_neighbors for c in candidates],
             fit.scores,
-            [c.n_components for c in candidates],
+            [c.pca_components for c in candidates],
             chosen=marked,
             excluded=[bool(c.excluded) for c in candidates],
         )
@@ -206,7 +206,7 @@ def add_settings(page: Report, fit: Fitted, *, folded: bool = False) -> None:
     page.table(
         ["k", "PCA", "score", "edges", "closest pairs", "dependence", "participation", "eigengap", "stability", "note"],
         [
-            [c.n_neighbors, c.n_components, s, c.edges, c.closest, c.dependence, c.participation, c.eigengap]
+            [c.n_neighbors, c.pca_components, s, c.edges, c.closest, c.dependence, c.participation, c.eigengap]
             + [c.stability, c.excluded or ("chosen" if c == fit.chosen else "")]
             for c, s in zip(candidates, fit.scores)
         ],
@@ -217,7 +217,7 @@ def add_settings(page: Report, fit: Fitted, *, folded: bool = False) -> None:
 
 def _summary(fit: Fitted) -> list:
     chosen = fit.chosen
-    settings = ["", ""] if chosen is None else [chosen.n_neighbors, chosen.n_components]
+    settings = ["", ""] if chosen is None else [chosen.n_neighbors, chosen.pca_components]
     return [fit.title, f"{fit.mcc:.4f}", fit.isometry, f"{fit.seconds:.2f}", *settings]
 
 

@@ -19,7 +19,7 @@ def selection_words(selection: Any, scores: list[float]) -> list[str]:
     found = []
     if selection.dimension != "given":
         found.append(f"Number of factors: {selection.dimension}.")
-    setting = f"{chosen.n_neighbors} neighbours and {chosen.n_components} principal components"
+    setting = f"{chosen.n_neighbors} neighbours and {chosen.pca_components} principal components"
     if selection.rule == "given":
         found.append(f"{setting}: given, nothing was left to choose.")
     else:
