@@ -12,6 +12,7 @@ from unbraid.metrics.factor_vae import factor_vae
 from unbraid.metrics.infomec import InfoMEC, infomec
 from unbraid.metrics.irs import irs
 from unbraid.metrics.jemmig import jemmig
+from unbraid.metrics.local_isometry import local_isometry
 from unbraid.metrics.mcc import Matching, match, mcc
 from unbraid.metrics.med import med
 from unbraid.metrics.mig import mig
@@ -40,6 +41,7 @@ __all__ = [
     "infomec",
     "irs",
     "jemmig",
+    "local_isometry",
     "match",
     "mcc",
     "med",
