@@ -57,7 +57,7 @@ def evaluate(
         Names of metrics or of rows of the table.
     protocol : {"fast", "dlib-v1"} or Protocol
         "dlib-v1" has the sample sizes and settings of the study: minutes a metric where trees are trained. "fast" has
-        the same estimands with smaller samples, and DCI by the fast backend.
+        the same estimands with smaller samples, and DCI by the compiled backend.
     progress : bool, optional
         Show a progress bar; by default on a terminal.
 

@@ -75,9 +75,9 @@ PROTOCOLS = {
         n_test=1_000,
         n_batches=2_000,
         n_batches_test=1_000,
-        dci_backend="hist",
+        dci_backend="compiled",
         downstream_sizes=(100, 1000),
-        replicates={"light": 50, "medium": 20, "heavy": 8},
+        replicates={"light": 50, "medium": 20, "heavy": 5},
         chance_draws={"light": 3, "medium": 1, "heavy": 1},
     ),
 }
