@@ -1,1 +1,7 @@
-"""GEOMANCER: symmetry-based disentanglement."""
+"""GEOMANCER: the submanifolds whose product the data's manifold is."""
+
+from unbraid.geometry.charts import Chart, analogy, charts
+from unbraid.geometry.estimator import Geomancer
+from unbraid.geometry.reading import GeometryWarning, Reading, read_spectrum
+
+__all__ = ["Chart", "Geomancer", "GeometryWarning", "Reading", "analogy", "charts", "read_spectrum"]

@@ -1,0 +1,157 @@
+"""Arrays in .npy, .npz, .h5 and .zarr files, opened without reading them."""
+
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.lib import format as npy
+
+from unbraid.extras import require
+
+Opened = tuple[tuple[int, ...], np.dtype, Callable[[np.ndarray], np.ndarray]]
+ZARR_MARKS = (".zarray", ".zgroup", "zarr.json")
+
+
+def open_array(path: Path, key: str | None) -> Opened:
+    """(shape, dtype, read) of an array file; ``read(rows)`` reads those rows."""
+    opener = OPENERS.get(path.suffix, _zarr)
+    return opener(path, key)
+
+
+def damaged(path: Path, error: Exception) -> ValueError:
+    """The error for a file that cannot be understood."""
+    return ValueError(f"{path} cannot be read: it is damaged or not what its name says ({error}). Copy it again.")
+
+
+def choose_key(path: Path, keys: list[str], key: str | None) -> str:
+    """The key asked for, or the only one there is."""
+    listed = ", ".join(keys) if keys else "none"
+    if key is None:
+        if len(keys) == 1:
+            return keys[0]
+        raise ValueError(f"{path} holds {len(keys)} arrays; say which by key. Its keys: {listed}.")
+    if key not in keys:
+        raise ValueError(f"{path} has no key {key!r}. Its keys: {listed}.")
+    return key
+
+
+def _mapped(path: Path, array: np.ndarray) -> Opened:
+    if array.dtype.hasobject:
+        raise ValueError(f"{path} holds Python objects, which need pickle and are not read. Save numbers instead.")
+    return array.shape, array.dtype, lambda rows: array[rows]
+
+
+def _npy(path: Path, key: str | None) -> Opened:
+    if key is not None:
+        raise ValueError(f"{path} holds one array and has no keys; leave key out.")
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError, OSError) as error:
+        raise damaged(path, error) from error
+    return _mapped(path, array)
+
+
+def _npz(path: Path, key: str | None) -> Opened:
+    """Stored members are mapped where they lie; compressed ones are unpacked to a temporary file first."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            keys = [n.removesuffix(".npy") for n in archive.namelist() if n.endswith(".npy")]
+            member = archive.getinfo(choose_key(path, keys, key) + ".npy")
+            with archive.open(member) as stream:
+                if npy_header(stream)[2].hasobject:
+                    raise ValueError("it holds Python objects, which need pickle and are not read")
+            if member.compress_type == zipfile.ZIP_STORED:
+                array = _map_stored(path, member)
+            else:
+                array = _unpack(archive, member)
+    except (zipfile.BadZipFile, EOFError, OSError, NotImplementedError) as error:
+        raise damaged(path, error) from error
+    return _mapped(path, array)
+
+
+def npy_header(stream: Any) -> tuple[tuple[int, ...], bool, np.dtype]:
+    """(shape, fortran order, dtype) at the start of a .npy stream."""
+    version = npy.read_magic(stream)
+    return npy.read_array_header_1_0(stream) if version == (1, 0) else npy.read_array_header_2_0(stream)
+
+
+def _map_stored(path: Path, member: zipfile.ZipInfo) -> np.ndarray:
+    with path.open("rb") as file:
+        file.seek(member.header_offset + 26)
+        name_length, extra_length = np.frombuffer(file.read(4), dtype="<u2")
+        file.seek(member.header_offset + 30 + int(name_length) + int(extra_length))
+        shape, fortran, dtype = npy_header(file)
+        offset = file.tell()
+    return np.memmap(path, dtype=dtype, mode="r", offset=offset, shape=shape, order="F" if fortran else "C")
+
+
+def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
+    with archive.open(member) as stream:
+        shape, fortran, dtype = npy_header(stream)
+        data = spool(stream)
+    if len(data) != int(np.prod(shape)) * dtype.itemsize:
+        raise EOFError(f"{member.filename} holds {len(data)} bytes, not the {shape} {dtype} it announces")
+    return data.view(dtype).reshape(shape, order="F" if fortran else "C")
+
+
+def spool(stream: Any) -> np.ndarray:
+    """The rest of a stream as bytes mapped from a temporary file, which is gone when the array is."""
+    with tempfile.TemporaryFile(prefix="unbraid-") as file:
+        shutil.copyfileobj(stream, file, 1 << 22)
+        file.flush()
+        return np.memmap(file, dtype=np.uint8, mode="r") if file.tell() else np.empty(0, np.uint8)
+
+
+def _hdf5(path: Path, key: str | None) -> Opened:
+    import h5py
+
+    try:
+        file = h5py.File(path, "r")
+    except OSError as error:
+        raise damaged(path, error) from error
+    keys: list[str] = []
+    file.visititems(lambda name, item: keys.append(name) if isinstance(item, h5py.Dataset) and item.ndim else None)
+    return _chunked(path, file[choose_key(path, keys, key)])
+
+
+def _zarr(path: Path, key: str | None) -> Opened:
+    zarr = require("zarr", "data")
+    try:
+        store = zarr.open(path, mode="r")
+    except Exception as error:
+        raise damaged(path, error) from error
+    if isinstance(store, zarr.Array):
+        if key is not None:
+            raise ValueError(f"{path} holds one array and has no keys; leave key out.")
+        return _chunked(path, store)
+    keys = [name for name, item in store.members(max_depth=None) if isinstance(item, zarr.Array)]
+    return _chunked(path, store[choose_key(path, keys, key)])
+
+
+def _chunked(path: Path, array: Any) -> Opened:
+    def read(rows: np.ndarray) -> np.ndarray:
+        if len(rows) == 0:
+            return np.empty((0, *array.shape[1:]), array.dtype)
+        if len(rows) == rows[-1] - rows[0] + 1 and (np.diff(rows) == 1).all():
+            return np.asarray(array[int(rows[0]) : int(rows[-1]) + 1])
+        # both formats want increasing rows without repeats
+        unique, back = np.unique(rows, return_inverse=True)
+        picked = array[unique] if hasattr(array, "id") else array.oindex[unique]
+        return np.asarray(picked)[back]
+
+    if array.dtype.kind not in "biufc":
+        raise ValueError(f"{path} holds {array.dtype}, which are not numbers. Choose another key or convert it.")
+    return tuple(array.shape), np.dtype(array.dtype), read
+
+
+OPENERS: dict[str, Callable[[Path, str | None], Opened]] = {
+    ".npy": _npy,
+    ".npz": _npz,
+    ".h5": _hdf5,
+    ".hdf5": _hdf5,
+    ".zarr": _zarr,
+}

@@ -1,0 +1,276 @@
+"""The contract that every data set keeps: factors in, observations out, the same for one random state."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from unbraid.datasets.finite import Subset
+
+RandomState = int | np.random.Generator | None
+Sample = tuple[np.ndarray, np.ndarray]
+Pairs = tuple[Sample, Sample]
+
+
+def generator(random_state: RandomState) -> np.random.Generator:
+    """A numpy Generator from an integer seed, a Generator, or None (fresh entropy).
+
+    >>> int(generator(0).integers(10))
+    8
+    """
+    return np.random.default_rng(random_state)
+
+
+def count(n: Any) -> int:
+    """A checked number of observations."""
+    if not isinstance(n, int | np.integer) or n < 1:
+        raise ValueError(f"n is the number of observations, 1 or more; received {n!r}.")
+    return int(n)
+
+
+class Dataset(ABC):
+    """Observations that are a function of known factors.
+
+    ``X = observe(factors)``, with ``factors`` of shape (n, number of columns): class indices where the factors are
+    discrete, numbers where they are continuous. Subclass it with :meth:`sample_factors` and :meth:`_render`, or use
+    one that is there: :func:`unbraid.datasets.load`.
+
+    Attributes
+    ----------
+    name : str
+    factor_names : tuple of str, one a column of ``factors``
+    factor_sizes : tuple of int, or None where the factors are continuous
+        Number of classes of each factor.
+    factor_ranges : tuple of (low, high), or None where the factors are discrete
+        Infinite where a factor has no bound.
+    factor_groups : dict of str to slice
+        Columns that only change together (a rotation matrix is nine columns, one factor). Default: one a column.
+    shape : tuple of int
+        Of one observation: (features,), (height, width) or (height, width, channels).
+    dtype : numpy.dtype
+        float32 images lie in [0, 1], uint8 images in [0, 255].
+    """
+
+    name: str
+    factor_names: tuple[str, ...]
+    factor_sizes: tuple[int, ...] | None = None
+    factor_ranges: tuple[tuple[float, float], ...] | None = None
+    shape: tuple[int, ...]
+    dtype: np.dtype = np.dtype(np.float32)
+
+    @property
+    def n_factors(self) -> int:
+        """Number of columns of ``factors``."""
+        return len(self.factor_names)
+
+    @property
+    def factor_groups(self) -> dict[str, slice]:
+        return {name: slice(i, i + 1) for i, name in enumerate(self.factor_names)}
+
+    @abstractmethod
+    def sample_factors(self, n: int, random_state: RandomState = None) -> np.ndarray:
+        """Draw ``n`` rows of factors."""
+
+    @abstractmethod
+    def _render(self, factors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Observations for checked factors; ``rng`` is for noise that is no factor."""
+
+    def observe(self, factors: Any, random_state: RandomState = None) -> np.ndarray:
+        """Observations of given factors, one row each.
+
+        Parameters
+        ----------
+        factors : array (n, n_factors)
+            Class indices (discrete) or values (continuous). One row may come as a flat array.
+        random_state : int, Generator or None
+            For data sets whose observations carry noise; the others ignore it.
+
+        Returns
+        -------
+        array (n, *shape)
+        """
+        return self._render(self._check_factors(factors), generator(random_state))
+
+    def sample(self, n: int, random_state: RandomState = None) -> tuple[np.ndarray, np.ndarray]:
+        """``n`` observations and their factors; the same for the same random state."""
+        rng = generator(random_state)
+        factors = self.sample_factors(count(n), rng)
+        return self._render(factors, rng), factors
+
+    def sample_pairs(
+        self, n: int = 1, shared: int | str | Sequence[int | str] = 0, random_state: RandomState = None
+    ) -> Pairs:
+        """Two samples of ``n`` whose rows agree in some factors and are independent in all others.
+
+        Parameters
+        ----------
+        n : int
+        shared : index or name of a factor, or several
+            A column of a group shares the whole group.
+        random_state : int, Generator or None
+
+        Returns
+        -------
+        (X_a, factors_a), (X_b, factors_b)
+        """
+        rng = generator(random_state)
+        first = self.sample_factors(count(n), rng)
+        second = self.sample_factors(n, rng)
+        columns = self.columns(shared)
+        second[:, columns] = first[:, columns]
+        return (self._render(first, rng), first), (self._render(second, rng), second)
+
+    def columns(self, factor: int | str | Sequence[int | str]) -> list[int]:
+        """Columns of ``factors`` that belong to a factor, a group, or several of them."""
+        if isinstance(factor, Sequence) and not isinstance(factor, str):
+            return sorted({c for f in factor for c in self.columns(f)})
+        groups = {k: range(self.n_factors)[s] for k, s in self.factor_groups.items()}
+        if isinstance(factor, str):
+            if factor in groups:
+                return list(groups[factor])
+            if factor in self.factor_names:
+                factor = self.factor_names.index(factor)
+        if not isinstance(factor, int | np.integer) or not -self.n_factors <= factor < self.n_factors:
+            known = ", ".join(dict.fromkeys([*self.factor_names, *groups]))
+            raise ValueError(
+                f"{self.name} has no factor {factor!r}. It has {self.n_factors}: {known}; give a name, or an index "
+                f"below {self.n_factors}."
+            )
+        column = int(factor) % self.n_factors
+        return next(list(c) for c in groups.values() if column in c)
+
+    def blocks(
+        self, size: int = 1024, n: int | None = None, random_state: RandomState = None
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Walk through ``n`` sampled observations, ``size`` at a time, without holding them all.
+
+        Finite data sets walk through all they have, in their own order, when ``n`` is None.
+        """
+        if n is None:
+            raise ValueError(f"{self.name} has no end: its factors are continuous. Give n, the number to draw.")
+        rng = generator(random_state)
+        factors = self.sample_factors(count(n), rng)
+        for start in range(0, n, size):
+            part = factors[start : start + size]
+            yield self._render(part, rng), part
+
+    def subset(self, rows: Any, random_state: RandomState = None) -> "Subset":
+        """A fixed part of the data set, itself a data set.
+
+        Parameters
+        ----------
+        rows : int or array of int
+            How many to draw, or (finite data sets) which rows.
+        random_state : int, Generator or None
+        """
+        from unbraid.datasets.finite import Subset
+
+        if np.ndim(rows) != 0:
+            raise ValueError(f"{self.name} has no rows to choose from; give a number to draw.")
+        return Subset(self, factors=self.sample_factors(count(rows), random_state))
+
+    def split(
+        self, test: float = 0.2, n: int | None = None, random_state: RandomState = None
+    ) -> tuple["Subset", "Subset"]:
+        """Train and test parts that share no row.
+
+        Parameters
+        ----------
+        test : float in (0, 1), or int
+            Share or number of rows in the test part.
+        n : int, optional
+            Rows in both parts together. A data set without an end needs it; a finite one takes all by default.
+        random_state : int, Generator or None
+        """
+        rng = generator(random_state)
+        whole = self.subset(self._rowcount() if n is None else n, rng)
+        n_test = round(test * len(whole)) if isinstance(test, float) and test < 1 else int(test)
+        if not 0 < n_test < len(whole):
+            raise ValueError(f"test={test} leaves {n_test} of {len(whole)} rows for testing; both parts need some.")
+        order = rng.permutation(len(whole))
+        return whole.subset(np.sort(order[n_test:])), whole.subset(np.sort(order[:n_test]))
+
+    def _rowcount(self) -> int:
+        raise ValueError(f"{self.name} has no end: its factors are continuous. Give n, the rows in both parts.")
+
+    def traverse(self, factor: int | str, n: int | None = None, at: Any = None) -> np.ndarray:
+        """Observations along one factor, all others held fixed.
+
+        Parameters
+        ----------
+        factor : index or name
+        n : int, optional
+            Steps; default every class (discrete) or 8 (continuous).
+        at : array (n_factors,), optional
+            The point to start from; default the middle.
+        """
+        (column, *rest) = self.columns(factor)
+        if rest:
+            raise ValueError(
+                f"{factor!r} of {self.name} is {len(rest) + 1} columns that change together; observe() them."
+            )
+        if self.factor_sizes is not None:
+            size = self.factor_sizes[column]
+            steps = np.arange(size) if n is None else np.linspace(0, size - 1, n).round().astype(np.int64)
+            middle = np.array([s // 2 for s in self.factor_sizes])
+        else:
+            ranges = np.clip(np.array(self.factor_ranges, dtype=float), -2, 2)
+            low, high = ranges[column]
+            steps = np.linspace(low, high, 8 if n is None else n)
+            middle = ranges.mean(axis=1)
+        factors = np.repeat(np.atleast_2d(middle if at is None else at), len(steps), axis=0)
+        factors[:, column] = steps
+        return self.observe(factors, random_state=0)
+
+    def _check_factors(self, factors: Any) -> np.ndarray:
+        factors = np.atleast_2d(np.asarray(factors))
+        if factors.ndim != 2 or factors.shape[1] != self.n_factors:
+            raise ValueError(
+                f"{self.name} has {self.n_factors} factors ({', '.join(self.factor_names)}); received an array of "
+                f"shape {factors.shape}. Give one row per observation and one column per factor."
+            )
+        if factors.dtype.kind not in "iufb":
+            raise ValueError(f"factors must be numbers; received dtype {factors.dtype}.")
+        if self.factor_sizes is not None:
+            return self._check_classes(factors, self.factor_sizes)
+        factors = factors.astype(np.float64)
+        if not np.isfinite(factors).all():
+            raise ValueError("factors hold NaN or infinity; give finite numbers.")
+        for column, (low, high) in enumerate(self.factor_ranges or ()):
+            slack = 1e-6 * (high - low) if np.isfinite(high - low) else 0.0
+            if len(factors) and (factors[:, column].min() < low - slack or factors[:, column].max() > high + slack):
+                raise ValueError(
+                    f"factor {self.factor_names[column]!r} of {self.name} lies in [{low:g}, {high:g}]; received "
+                    f"values from {factors[:, column].min():g} to {factors[:, column].max():g}."
+                )
+        return factors
+
+    def _check_classes(self, factors: np.ndarray, sizes: tuple[int, ...]) -> np.ndarray:
+        classes = factors.astype(np.int64)
+        if factors.dtype.kind == "f" and not np.array_equal(classes, factors):
+            raise ValueError(f"{self.name} takes class indices (whole numbers); received fractions.")
+        wrong = np.flatnonzero(((classes < 0) | (classes >= np.array(sizes))).any(axis=0))
+        if len(wrong):
+            column = wrong[0]
+            raise ValueError(
+                f"factor {self.factor_names[column]!r} of {self.name} has classes 0 to {sizes[column] - 1}; "
+                f"received values from {classes[:, column].min()} to {classes[:, column].max()}."
+            )
+        return classes
+
+    def __repr__(self) -> str:
+        size = f"{len(self)} rows" if hasattr(self, "__len__") else "endless"
+        return f"<{self.name}: {size}, factors {', '.join(self.factor_names)}, observations {self.shape} {self.dtype}>"
+
+
+class Continuous(Dataset):
+    """Factors drawn independently and uniformly from finite ranges.
+
+    Subclasses give ``factor_names``, ``factor_ranges`` and ``_render``.
+    """
+
+    def sample_factors(self, n: int, random_state: RandomState = None) -> np.ndarray:
+        low, high = np.array(self.factor_ranges, dtype=float).T
+        return generator(random_state).uniform(low, high, size=(count(n), self.n_factors))

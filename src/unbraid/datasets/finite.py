@@ -1,0 +1,169 @@
+"""Data sets whose rows have numbers: factor grids, and chosen parts of any data set."""
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from unbraid.datasets.base import Dataset, Pairs, RandomState, count, generator
+
+
+class Finite(Dataset):
+    """A data set whose rows have numbers, 0 to ``len(dataset) - 1``, in its own order."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def factors_at(self, rows: Any) -> np.ndarray:
+        """Factors of the rows with these numbers."""
+
+    def _render_rows(self, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        return self._render(self.factors_at(rows), rng)
+
+    def rows(self, rows: Any, random_state: RandomState = None) -> tuple[np.ndarray, np.ndarray]:
+        """Observations and factors of the rows with these numbers."""
+        rows = self._check_rows(rows)
+        return self._render_rows(rows, generator(random_state)), self.factors_at(rows)
+
+    def blocks(
+        self, size: int = 1024, n: int | None = None, random_state: RandomState = None
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        if n is not None:
+            yield from super().blocks(size, n, random_state)
+            return
+        rng = generator(random_state)
+        for start in range(0, len(self), size):
+            rows = np.arange(start, min(start + size, len(self)))
+            yield self._render_rows(rows, rng), self.factors_at(rows)
+
+    def subset(self, rows: Any, random_state: RandomState = None) -> "Subset":
+        if np.ndim(rows) == 0:
+            if count(rows) > len(self):
+                raise ValueError(f"{self.name} has {len(self)} rows; received {rows}. Ask for at most {len(self)}.")
+            rows = np.sort(generator(random_state).choice(len(self), size=rows, replace=False))
+        return Subset(self, rows=self._check_rows(rows))
+
+    def _rowcount(self) -> int:
+        return len(self)
+
+    def _check_rows(self, rows: Any) -> np.ndarray:
+        rows = np.atleast_1d(np.asarray(rows))
+        if rows.dtype == bool and rows.shape == (len(self),):
+            rows = np.flatnonzero(rows)
+        if rows.dtype.kind not in "iu" and rows.size:
+            raise ValueError(f"rows must be whole numbers; received dtype {rows.dtype}.")
+        rows = rows.astype(np.int64)
+        if rows.size and (rows.min() < 0 or rows.max() >= len(self)):
+            raise ValueError(
+                f"{self.name} has rows 0 to {len(self) - 1}; received rows from {rows.min()} to {rows.max()}."
+            )
+        return rows
+
+
+class Grid(Finite):
+    """Every combination of discrete factors, once, the last factor changing fastest.
+
+    Subclasses give ``factor_names``, ``factor_sizes`` and ``_render``. Factors are drawn independently and uniformly.
+    """
+
+    factor_sizes: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return int(np.prod(self.factor_sizes))
+
+    def sample_factors(self, n: int, random_state: RandomState = None) -> np.ndarray:
+        return generator(random_state).integers(self.factor_sizes, size=(count(n), self.n_factors))
+
+    def factors_at(self, rows: Any) -> np.ndarray:
+        return np.stack(np.unravel_index(self._check_rows(rows), self.factor_sizes), axis=-1).astype(np.int64)
+
+    def rows_of(self, factors: Any) -> np.ndarray:
+        """Row numbers of given factors."""
+        return np.ravel_multi_index(self._check_factors(factors).T, self.factor_sizes)
+
+
+class Subset(Finite):
+    """Chosen rows of a data set. :meth:`sample` draws them without replacement."""
+
+    def __init__(self, parent: Dataset, rows: np.ndarray | None = None, factors: np.ndarray | None = None):
+        self.parent = parent
+        self._rows, self._factors = rows, factors
+        self.name = parent.name
+        self.factor_names, self.factor_sizes = parent.factor_names, parent.factor_sizes
+        self.factor_ranges = parent.factor_ranges
+        self.shape, self.dtype = parent.shape, parent.dtype
+
+    @property
+    def factor_groups(self) -> dict[str, slice]:
+        return self.parent.factor_groups
+
+    def __len__(self) -> int:
+        return len(self._rows if self._rows is not None else self._factors)  # type: ignore[arg-type]
+
+    def factors_at(self, rows: Any) -> np.ndarray:
+        rows = self._check_rows(rows)
+        if self._factors is not None:
+            return self._factors[rows].copy()
+        assert isinstance(self.parent, Finite)
+        return self.parent.factors_at(self._rows[rows])  # type: ignore[index]
+
+    def sample_factors(self, n: int, random_state: RandomState = None) -> np.ndarray:
+        return self.factors_at(self._draw(n, generator(random_state)))
+
+    def sample(self, n: int, random_state: RandomState = None) -> tuple[np.ndarray, np.ndarray]:
+        rng = generator(random_state)
+        rows = self._draw(n, rng)
+        return self._render_rows(rows, rng), self.factors_at(rows)
+
+    def sample_pairs(
+        self, n: int = 1, shared: int | str | Sequence[int | str] = 0, random_state: RandomState = None
+    ) -> Pairs:
+        """Pairs of rows of this part; a row's partner is drawn among those that agree with it."""
+        rng = generator(random_state)
+        return pairs_of_rows(self, self.columns(shared), n, rng)
+
+    def subset(self, rows: Any, random_state: RandomState = None) -> "Subset":
+        chosen = super().subset(rows, random_state)._rows
+        if self._factors is not None:
+            return Subset(self.parent, factors=self._factors[chosen])
+        return Subset(self.parent, rows=self._rows[chosen])  # type: ignore[index]
+
+    def _draw(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        return draw_rows(self, n, rng)
+
+    def _render(self, factors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        return self.parent._render(factors, rng)
+
+    def _render_rows(self, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        if self._rows is not None:
+            assert isinstance(self.parent, Finite)
+            return self.parent._render_rows(self._rows[rows], rng)
+        return self._render(self.factors_at(rows), rng)
+
+
+def draw_rows(dataset: Finite, n: int, rng: np.random.Generator) -> np.ndarray:
+    """``n`` row numbers without replacement."""
+    if count(n) > len(dataset):
+        raise ValueError(
+            f"{dataset.name} has {len(dataset)} rows here and draws without replacement; received n={n}. "
+            f"Ask for at most {len(dataset)}."
+        )
+    return rng.choice(len(dataset), size=n, replace=False)
+
+
+def pairs_of_rows(dataset: Finite, columns: list[int], n: int, rng: np.random.Generator) -> Pairs:
+    """Pairs among rows that exist: each partner is uniform over the rows that agree in ``columns``."""
+    first = rng.integers(len(dataset), size=count(n))
+    factors = dataset.factors_at(np.arange(len(dataset)))
+    _, group = np.unique(factors[:, columns], axis=0, return_inverse=True)
+    group = group.reshape(-1)
+    order = np.argsort(group, kind="stable")
+    starts = np.searchsorted(group[order], np.arange(group.max() + 1))
+    counts = np.bincount(group)
+    second = order[starts[group[first]] + rng.integers(counts[group[first]])]
+    return (
+        (dataset._render_rows(first, rng), factors[first]),
+        (dataset._render_rows(second, rng), factors[second]),
+    )

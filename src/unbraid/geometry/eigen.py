@@ -1,0 +1,155 @@
+"""The lowest eigenfields of the connection Laplacian, by a Chebyshev filter, coarse level first."""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import diags_array
+from scipy.sparse.linalg import eigsh
+from sklearn.exceptions import ConvergenceWarning
+
+from unbraid.geometry.graph import Graph, joined, nearest, symmetrised
+from unbraid.geometry.operator import LANES, Diffusion
+
+COARSE = 4000
+RATIO = 6
+MAX_DEGREE = 40
+MAX_PASSES = 30
+ROUGHLY = 0.35
+
+
+@dataclass(frozen=True)
+class Eigenfields:
+    """``values`` (LANES,) ascending, ``fields`` (n, k(k+1)/2, LANES), ``residuals`` (LANES,), operator calls."""
+
+    values: np.ndarray
+    fields: np.ndarray
+    residuals: np.ndarray
+    n_calls: int
+
+
+def lowest_fields(
+    X: np.ndarray,
+    frames: np.ndarray,
+    graph: Graph,
+    n_neighbors: int,
+    *,
+    tol: float,
+    rng: np.random.Generator,
+    threads: int = 1,
+) -> Eigenfields:
+    """Lowest ``LANES`` eigenfields of the normalised connection Laplacian on ``graph``.
+
+    The wanted fields are parallel, so they are as good on a thinned sample: above ``COARSE`` points every
+    ``RATIO``-th is solved first and carried to the others by parallel transport; few passes remain.
+    """
+    operator = Diffusion(frames, graph, threads=threads)
+    if graph.n <= COARSE:
+        return filtered(operator, rng.standard_normal(operator.shape).astype(frames.dtype), tol=tol)
+    picked = np.arange(0, graph.n, RATIO)
+    thinned, labels = symmetrised(nearest(X[picked], n_neighbors, workers=threads)[1])
+    if labels.any():
+        thinned = joined(X[picked], thinned, labels)
+    coarse = lowest_fields(X[picked], frames[picked], thinned, n_neighbors, tol=tol, rng=rng, threads=threads)
+    start = np.zeros(operator.shape, frames.dtype)
+    start[picked] = coarse.fields * np.sqrt(graph.degrees[picked] / thinned.degrees)[:, None, None]
+    return filtered(operator, _spread(operator, start, picked), tol=tol)
+
+
+def _spread(operator: Diffusion, x: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Fill the other points with what diffuses to them from the known ones."""
+    mass = np.zeros(len(x), x.dtype)
+    mass[known] = 1
+    adjacency = operator.graph.adjacency()
+    for _ in range(50):
+        if mass.all():
+            break
+        spread, reached = operator(x), adjacency @ mass
+        empty = (mass == 0) & (reached > 0)
+        x[empty] = spread[empty] * (operator.graph.degrees / np.maximum(reached, 1))[empty, None, None].astype(x.dtype)
+        mass[empty] = 1
+    return x
+
+
+def filtered(operator: Diffusion, x: np.ndarray, *, tol: float) -> Eigenfields:
+    """Chebyshev-filtered subspace iteration from ``x`` until the fields below the gap are known to ``tol``.
+
+    Each pass damps the part of the spectrum above the current largest Ritz value, then rotates to Ritz vectors.
+    """
+    x, values, residuals = _ritz(operator, operator(x))
+    calls = 2
+    for _ in range(MAX_PASSES):
+        cut = float(np.clip(values[-1], 1e-4, 0.9))
+        degree = int(np.clip(np.ceil(2 / np.sqrt(cut)), 8, MAX_DEGREE))
+        before = values
+        x, values, residuals = _ritz(operator, _chebyshev(operator, x, cut, degree))
+        calls += degree + 1
+        if _settled(values, residuals, before, tol):
+            break
+    else:
+        warnings.warn(
+            f"the eigenfields have residual {residuals[0]:.2g} against eigenvalues {values[0]:.2g} to {values[-1]:.2g} "
+            f"after {calls} operator calls. Use a larger tol, or more neighbours.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return Eigenfields(np.maximum(values, 0), x, residuals, calls)
+
+
+def _settled(values: np.ndarray, residuals: np.ndarray, before: np.ndarray, tol: float) -> bool:
+    """The fields below the widest gap, if there is one, are known to ``tol`` and the next eigenvalue roughly."""
+    lifted = np.maximum(values, 1e-6)
+    ratios = lifted[1:] / lifted[:-1]
+    below = int(ratios.argmax()) + 1 if ratios.max() >= 2 else 0
+    known = residuals[:below] <= tol * lifted[below]
+    steady = values[below] >= (1 - ROUGHLY) * before[below]
+    return bool(known.all() and steady)
+
+
+def _chebyshev(operator: Diffusion, x: np.ndarray, cut: float, degree: int) -> np.ndarray:
+    """Scaled Chebyshev polynomial of the operator that is small on [-1, 1 - cut] and 1 at 1; overwrites ``x``."""
+    center, half = -cut / 2, 1 - cut / 2
+    first = sigma = half / (1 - center)
+    previous, current = x, (operator(x) - x.dtype.type(center) * x) * x.dtype.type(sigma / half)
+    for _ in range(degree - 1):
+        following = 1 / (2 / first - sigma)
+        new = operator(current)
+        new -= x.dtype.type(center) * current
+        new *= x.dtype.type(2 * following / half)
+        previous *= x.dtype.type(-sigma * following)
+        new += previous
+        previous, current, sigma = current, new, following
+    return current
+
+
+def _ritz(operator: Diffusion, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Ritz vectors and values of I - A on the span of ``x``, lowest first, and the residuals' norms."""
+    flat = x.reshape(-1, LANES)
+    flat = flat @ _orthonormalising(flat)
+    flat = flat @ _orthonormalising(flat)
+    image = operator(flat.reshape(x.shape)).reshape(-1, LANES)
+    inner = (flat.T @ image).astype(np.float64)
+    values, turn = np.linalg.eigh(-(inner + inner.T) / 2)
+    turn = turn.astype(x.dtype)
+    flat, image = flat @ turn, image @ turn
+    residuals = np.linalg.norm(image + flat * values.astype(x.dtype), axis=0)
+    return flat.reshape(x.shape), 1 + values, residuals.astype(np.float64)
+
+
+def _orthonormalising(flat: np.ndarray) -> np.ndarray:
+    """T with ``flat @ T`` orthonormal; directions lost to rounding are kept small rather than blown up."""
+    gram = flat.T.astype(np.float64) @ flat.astype(np.float64)
+    values, vectors = np.linalg.eigh(gram)
+    return (vectors / np.sqrt(np.maximum(values, 1e-12 * values[-1]))).astype(flat.dtype)
+
+
+def diffusion_scale(graph: Graph, rng: np.random.Generator) -> float:
+    """First nonzero eigenvalue of the normalised Laplacian of the graph: the yardstick for 'near zero'.
+
+    A parallel field times the slowest function on the manifold is an eigenfield with this value, so a product has an
+    eigenvalue at or below it right after its near-zero ones.
+    """
+    scale = diags_array(1 / np.sqrt(graph.degrees))
+    matrix = scale @ graph.adjacency().astype(np.float64) @ scale
+    values = eigsh(matrix, k=2, which="LA", tol=1e-2, v0=rng.uniform(0.5, 1, graph.n), return_eigenvectors=False)
+    return float(max(1 - values.min(), 1e-12))

@@ -1,0 +1,100 @@
+"""The symmetrised graph of nearest neighbours, with memory in the order of space."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
+from sklearn.neighbors import NearestNeighbors
+
+# A k-d tree looks at nearly every point beyond this many features.
+TREE_FEATURES = 20
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Directed edges of a symmetric graph in compressed rows: row i's are ``indices[indptr[i]:indptr[i + 1]]``."""
+
+    indptr: np.ndarray
+    indices: np.ndarray
+
+    @property
+    def n(self) -> int:
+        return len(self.indptr) - 1
+
+    @property
+    def degrees(self) -> np.ndarray:
+        return np.diff(self.indptr)
+
+    @property
+    def sources(self) -> np.ndarray:
+        """The row of each edge."""
+        return np.repeat(np.arange(self.n), self.degrees)
+
+    def adjacency(self) -> csr_array:
+        return csr_array((np.ones(len(self.indices), np.float32), self.indices, self.indptr), shape=(self.n, self.n))
+
+
+def nearest(X: np.ndarray, n_neighbors: int, queries: np.ndarray | None = None, *, workers: int = 1):
+    """Distances and indices of the nearest rows of ``X``; a row is not its own neighbour.
+
+    >>> nearest(np.array([[0.0], [1.0], [3.0]]), 1)[1].tolist()
+    [[1], [0], [1]]
+    """
+    own = queries is None
+    where = X if queries is None else queries
+    if X.shape[1] > TREE_FEATURES:
+        search = NearestNeighbors(algorithm="brute", n_jobs=workers).fit(X)
+        found = search.kneighbors(where, n_neighbors + own)
+    else:
+        found = cKDTree(X, balanced_tree=False).query(where, np.arange(1, n_neighbors + 1 + own), workers=workers)
+    distances, indices = (np.asarray(a)[:, own:] for a in found)
+    return distances, indices
+
+
+def order_in_space(X: np.ndarray) -> np.ndarray:
+    """A permutation that puts near points near in memory: the leaves of a k-d tree."""
+    return cKDTree(X, balanced_tree=False).indices
+
+
+def symmetrised(neighbors: np.ndarray) -> tuple[Graph, np.ndarray]:
+    """Edge i-j where either is among the other's neighbours, and the component label of each point.
+
+    >>> graph, labels = symmetrised(np.array([[1], [0], [1]]))
+    >>> graph.degrees.tolist(), labels.tolist()
+    ([1, 2, 1], [0, 0, 0])
+    """
+    n, m = neighbors.shape
+    rows = np.repeat(np.arange(n, dtype=np.int32), m)
+    columns = neighbors.ravel().astype(np.int32)
+    return from_edges(rows, columns, n)
+
+
+def from_edges(rows: np.ndarray, columns: np.ndarray, n: int) -> tuple[Graph, np.ndarray]:
+    """The symmetric graph of some edges, each counted once, and the component label of each point."""
+    both = np.concatenate([rows, columns]), np.concatenate([columns, rows])
+    matrix = coo_array((np.ones(len(both[0]), np.int8), both), shape=(n, n)).tocsr()
+    matrix.sort_indices()
+    graph = Graph(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32))
+    return graph, connected_components(matrix, directed=False)[1]
+
+
+def joined(X: np.ndarray, graph: Graph, labels: np.ndarray) -> Graph:
+    """The graph with each further component tied to the first by its shortest bridge, repeated until all hang together.
+
+    >>> X = np.array([[0.0], [1.0], [5.0], [6.0]])
+    >>> joined(X, *symmetrised(np.array([[1], [0], [3], [2]]))).degrees.tolist()
+    [1, 2, 2, 1]
+    """
+    rows, columns = graph.sources, graph.indices
+    labels = labels.copy()
+    while (labels != labels[0]).any():
+        home = np.flatnonzero(labels == labels[0])
+        away = np.flatnonzero(labels != labels[0])
+        distances, nearest_home = (np.asarray(a) for a in cKDTree(X[home]).query(X[away]))
+        i = distances.argmin()
+        rows = np.append(rows, away[i])
+        columns = np.append(columns, home[nearest_home[i]])
+        labels[labels == labels[away[i]]] = labels[0]
+    return from_edges(rows.astype(np.int32), columns.astype(np.int32), graph.n)[0]

@@ -1,0 +1,133 @@
+"""Local isometry: do nearby points keep their distances?"""
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial import cKDTree
+from scipy.spatial.distance import pdist
+
+Floats = NDArray[np.float64]
+
+
+def local_isometry(
+    X: ArrayLike,
+    codes: ArrayLike,
+    *,
+    pairs: Literal["edges", "closest"] = "edges",
+    n_neighbors: int = 8,
+    closest: float = 0.05,
+    max_points: int = 3000,
+    random_state: int = 0,
+) -> float:
+    """Correlation of distances between nearby points in X and in the codes, after the best diagonal rescaling.
+
+    With D the non-negative diagonal matrix that minimises sum (|D (y_i - y_j)| - |x_i - x_j|)^2 over the pairs, the
+    score is the Pearson correlation of |D (y_i - y_j)| with |x_i - x_j|. 1 for a perfect local isometry.
+
+    Parameters
+    ----------
+    X : array (n, ...)
+        Observations.
+    codes : array (n, d)
+    pairs : {"edges", "closest"}
+        "edges": the pairs of the graph of ``n_neighbors`` nearest neighbours of X. "closest": the paper's score, the
+        ``closest`` share of all pairs; where the sampling is uneven these sit in the dense regions only.
+    max_points : int
+        A random subset of this size is scored when there are more points.
+
+    References
+    ----------
+    Horan, Richardson, Weiss (2021), When is unsupervised disentanglement possible?, section 4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> z = np.random.default_rng(0).uniform(size=(200, 2))
+    >>> round(local_isometry(z @ [[0.0, 3.0], [1.0, 0.0]], z), 6)
+    1.0
+    """
+    X = np.asarray(X, dtype=np.float64).reshape(len(np.asarray(X)), -1)
+    Y = np.asarray(codes, dtype=np.float64)
+    Y = Y.reshape(len(Y), -1)
+    if len(X) != len(Y):
+        raise ValueError(f"X has {len(X)} rows and codes {len(Y)}; they must describe the same points.")
+    if len(X) < 3:
+        raise ValueError(f"local isometry needs at least 3 points, got {len(X)}.")
+    if not (np.isfinite(X).all() and np.isfinite(Y).all()):
+        raise ValueError("X or codes hold NaN or infinity; remove those rows first.")
+    if len(X) > max_points:
+        rows = np.random.RandomState(random_state).choice(len(X), max_points, replace=False)
+        X, Y = X[rows], Y[rows]
+    if pairs not in ("edges", "closest"):
+        raise ValueError(f"pairs is {pairs!r}; it must be 'edges' or 'closest'.")
+    i, j, lengths = neighbor_pairs(X, n_neighbors) if pairs == "edges" else closest_pairs(X, closest)
+    return isometry_of_pairs(Y[i] - Y[j], lengths)[0]
+
+
+def isometry_of_pairs(steps: Floats, lengths: Floats) -> tuple[float, Floats]:
+    """The correlation and the diagonal of D for given code differences (pairs, d) and data distances (pairs,)."""
+    scale = diagonal_rescaling(steps, lengths)
+    found = np.linalg.norm(steps * scale, axis=1)
+    if np.ptp(found) <= 1e-12 * max(found.max(), 1e-300) or np.ptp(lengths) <= 1e-12 * lengths.max():
+        return 0.0, scale
+    return float(np.corrcoef(found, lengths)[0, 1]), scale
+
+
+def diagonal_rescaling(steps: Floats, lengths: Floats, n_iter: int = 20) -> Floats:
+    """Diagonal of the D that minimises sum (|D step| - length)^2, by Gauss-Newton from the fit of the squares.
+
+    >>> import numpy as np
+    >>> steps = np.random.default_rng(0).normal(size=(50, 2))
+    >>> diagonal_rescaling(steps, np.linalg.norm(steps * [2.0, 0.5], axis=1)).round(6).tolist()
+    [2.0, 0.5]
+    """
+    squares = steps**2
+    size = np.maximum(squares.mean(axis=0), 1e-300)  # condition the fit when codes have very different units
+    squares = squares / size
+    weights = _nonnegative(squares, lengths**2)
+    for _ in range(n_iter):
+        found = np.sqrt(np.maximum(squares @ weights, 1e-300))
+        J = squares / (2 * found[:, None])
+        # The model is sqrt(squares @ w): linearised at w it reads found + J (w' - w), and J w = found / 2.
+        new = _nonnegative(J, lengths - found / 2)
+        done = np.allclose(new, weights, rtol=1e-9, atol=1e-12 * max(weights.max(), 1e-300))
+        weights = new
+        if done:
+            break
+    return np.sqrt(weights / size)
+
+
+def _nonnegative(A: Floats, b: Floats) -> Floats:
+    """argmin |A w - b| over w >= 0 for a tall A, from its small triangular factor."""
+    from scipy.optimize import nnls
+
+    G = A.T @ A
+    G[np.diag_indices(len(G))] += 1e-14 * max(np.trace(G), 1e-300)
+    L = np.linalg.cholesky(G)
+    return nnls(L.T, np.linalg.solve(L, A.T @ b))[0]
+
+
+def neighbor_pairs(
+    X: Floats, k: int, max_points: int | None = None
+) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
+    """Pairs (i, j, distance) of the graph of k nearest neighbours; the edges of every so many points, if told so."""
+    k = min(k, len(X) - 1)
+    rows = np.arange(0, len(X), max(1, len(X) // max_points) if max_points else 1)
+    if X.shape[1] <= 20:
+        distances, near = map(np.asarray, cKDTree(X).query(X[rows], k=k + 1))
+    else:
+        from sklearn.neighbors import NearestNeighbors
+
+        distances, near = NearestNeighbors(n_neighbors=k + 1, algorithm="brute").fit(X).kneighbors(X[rows])
+    i = np.repeat(rows, k)
+    return i, near[:, 1:].ravel(), distances[:, 1:].ravel()
+
+
+def closest_pairs(X: Floats, share: float) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
+    """Pairs (i, j, distance) of the given share of all pairs, the closest ones."""
+    lengths = pdist(X)
+    count = max(3, round(share * len(lengths)))
+    chosen = np.argpartition(lengths, count - 1)[:count] if count < len(lengths) else np.arange(len(lengths))
+    i, j = np.triu_indices(len(X), k=1)
+    return i[chosen], j[chosen], lengths[chosen]

@@ -1,0 +1,126 @@
+"""How far to trust a fitted embedding."""
+
+import warnings
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class TrustWarning(UserWarning):
+    """The fit finished, but a figure says that its result should be looked at before it is used."""
+
+
+@dataclass(frozen=True)
+class Diagnostics:
+    """Figures of a fit, and what they say in words.
+
+    Attributes
+    ----------
+    n_graph_components : int
+        Connected pieces of the neighbour graph.
+    n_orphans : int
+        Points that no other point lists as a neighbour.
+    n_duplicates : int
+        Points equal to an earlier one; they share its code.
+    participation : array (d,)
+        Share of the points on which each eigenvector lives; near 0 it has collapsed.
+    eigenvalues : array (d + 1,)
+        Smallest non-trivial eigenvalues of the alignment matrix, and the first one left out.
+    eigengap : float
+        Ratio of the last two eigenvalues.
+    ica_stability : float
+        Mean correlation of the components between ICA restarts; 1 when they all agree.
+    ica_converged : float
+        Share of the restarts that converged.
+    local_isometry : float
+        Correlation of distances in X and in the codes over neighbour-graph edges.
+    kurtosis : array (d,)
+        Excess kurtosis of each factor; ICA cannot separate two factors that are near 0.
+    gaussian : array (d,) of bool
+        Factors that cannot be told from a Gaussian.
+    extension_error : float
+        Median error estimate of the local maps on points that were not used, in standard deviations of a code.
+    pca_residual : float
+        Share of the variance that the PCA left out.
+    concerns : list of str
+        What should make you look twice; empty when nothing does.
+    """
+
+    n_graph_components: int
+    n_orphans: int
+    n_duplicates: int
+    participation: NDArray[np.float64]
+    eigenvalues: NDArray[np.float64]
+    eigengap: float
+    ica_stability: float
+    ica_converged: float
+    local_isometry: float
+    kurtosis: NDArray[np.float64]
+    gaussian: NDArray[np.bool_]
+    extension_error: float
+    pca_residual: float
+    concerns: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        lines = [
+            f"local isometry    {self.local_isometry:.3f}",
+            f"eigengap          {self.eigengap:.3g}",
+            f"participation     {', '.join(f'{p:.2f}' for p in self.participation)}",
+            f"ICA stability     {self.ica_stability:.3f} ({100 * self.ica_converged:.0f} % of restarts converged)",
+            f"excess kurtosis   {', '.join(f'{k:+.2f}' for k in self.kurtosis)}",
+            f"extension error   {self.extension_error:.3g} standard deviations",
+            f"neighbour graph   {self.n_graph_components} piece(s), {self.n_orphans} orphan(s), "
+            f"{self.n_duplicates} duplicate(s)",
+            f"PCA residual      {100 * self.pca_residual:.2f} % of the variance",
+        ]
+        lines += [f"! {concern}" for concern in self.concerns] or ["nothing speaks against this result"]
+        return "\n".join(lines)
+
+
+def near_gaussian(kurtosis: NDArray[np.float64], n: int) -> NDArray[np.bool_]:
+    """Factors whose excess kurtosis is below 0.1 or within two standard errors, sqrt(24 / n), of zero."""
+    return np.abs(kurtosis) < max(0.1, 2 * (24 / max(n, 1)) ** 0.5)
+
+
+def concerns_of(figures: dict, *, with_ica: bool, kind: str) -> list[str]:
+    """Sentences for the figures that are out of order, each with what to try."""
+    found = []
+    if figures["participation"].min() < 0.05:
+        found.append(
+            f"an eigenvector lives on {100 * figures['participation'].min():.1f} % of the points: the embedding has "
+            "collapsed. Raise tangent_weight, or try another n_neighbors."
+        )
+    if figures["local_isometry"] < (0.2 if kind == "laplacian" else 0.5):  # cosines never keep distances well
+        found.append(
+            f"local isometry is {figures['local_isometry']:.2f}: distances between neighbours are not kept, so the "
+            "codes need not be the factors. The data may be too sparse, or have another number of factors."
+        )
+    if kind != "laplacian" and figures["eigengap"] < 2:
+        found.append(
+            f"the eigengap is {figures['eigengap']:.2f}: the spectrum does not say where the factors end. Check "
+            "n_factors, or take more points."
+        )
+    if with_ica and figures["ica_stability"] < 0.95:
+        found.append(
+            f"ICA restarts agree only to {figures['ica_stability']:.2f}: the rotation is uncertain. The factors may "
+            "be nearly Gaussian or dependent."
+        )
+    if with_ica and int(figures["gaussian"].sum()) > 1:
+        which = ", ".join(str(i) for i in np.flatnonzero(figures["gaussian"]))
+        found.append(
+            f"factors {which} cannot be told from Gaussians (excess kurtosis "
+            f"{', '.join(f'{k:+.2f}' for k in figures['kurtosis'][figures['gaussian']])}): ICA cannot separate them."
+        )
+    if figures["extension_error"] > 0.1:
+        found.append(
+            f"the local maps disagree by {figures['extension_error']:.2f} standard deviations on held-out points: new "
+            "points are placed only roughly. More points, or more landmarks, would help."
+        )
+    return found
+
+
+def warn_of(concerns: list[str], stacklevel: int) -> None:
+    """One warning for all concerns."""
+    if concerns:
+        warnings.warn("; ".join(concerns), TrustWarning, stacklevel=stacklevel + 1)

@@ -1,0 +1,197 @@
+"""Hessian eigenmaps, LTSA and Laplacian eigenmaps: codes that are the factors up to a linear map."""
+
+from typing import ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from unbraid.spectral.alignment import alignment_matrix, smallest_neighborhood
+from unbraid.spectral.base import SpectralEstimator
+from unbraid.spectral.eigen import Spectrum, smallest_eigenvectors
+
+
+class HessianEigenmaps(SpectralEstimator):
+    r"""Hessian eigenmaps (HLLE) of Donoho and Grimes, tied by a small tangent term.
+
+    The embedding minimises the sum over neighbourhoods of the squared Hessian of each coordinate,
+
+    .. math:: y^T \Big[\sum_i W_i W_i^T + \epsilon\,(I - T_i T_i^T)\Big] y,
+
+    where T_i spans the functions that are affine in the tangent coordinates of neighbourhood i, and W_i the quadratic
+    ones beyond. For data x = g(z) with g locally isometric the minimisers are linear in z.
+
+    Use it when the data lie on a curved sheet that could be rolled out flat. Follow it by ICA
+    (:class:`HessianICA`) to get the factors one by one.
+
+    Parameters
+    ----------
+    n_factors : int or "auto"
+        Dimension of the manifold; "auto" estimates it (:func:`unbraid.intrinsic_dimension.estimate_dimension`).
+    n_neighbors : int or "auto"
+        Points in a neighbourhood, the point itself included; at least 1 + d + d(d+1)/2. "auto" tries sizes (and sizes
+        of the PCA) and keeps the best by ``selection``.
+    tangent_weight : float
+        Weight :math:`\epsilon` of the tangent term. 0 is the textbook method, which collapses onto a few points
+        when neighbourhoods are large.
+    pca_components : int or "auto"
+        Principal components kept before anything else; "auto" chooses by the variance left out.
+    n_landmarks : int, "auto" or None
+        Points that are solved for; the others are placed by local affine maps. None solves for every point, "auto"
+        does so up to 5000 points and beyond raises the number until held-out points are placed well.
+    selection : {"combined", "edges", "closest"}
+        Rule for ``n_neighbors="auto"``: local isometry over neighbour-graph edges, over the closest 5 % of pairs (the
+        paper's), or the mean of both less half the mutual information of the codes.
+    random_state : int, RandomState or None
+    verbose : bool
+        Show a progress bar.
+
+    Attributes
+    ----------
+    embedding_ : array (n, n_factors)
+        Codes of the training points (of the landmarks, if there are any), in units of distance in X.
+    n_factors_, n_neighbors_, pca_components_, n_landmarks_ : int
+        What was used; 0 landmarks means that every point was solved for.
+    selection_ : Selection
+        Every setting that was tried, with its figures; print it.
+    diagnostics_ : Diagnostics
+        How far to trust the result; print it.
+    maps_ : LocalMaps
+    reduction_ : Reduction
+
+    References
+    ----------
+    Donoho, Grimes (2003), Hessian eigenmaps, PNAS 100(10).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> z = np.random.default_rng(0).uniform(size=(400, 2))
+    >>> X = np.c_[np.sin(2 * z[:, 0]), np.cos(2 * z[:, 0]), 2 * z[:, 1]]      # a bent sheet
+    >>> Y = HessianEigenmaps(n_factors=2, n_neighbors=12, random_state=0).fit_transform(X)
+    >>> residual = np.linalg.lstsq(np.c_[Y, np.ones(400)], z)[1]              # z is linear in Y
+    >>> bool(residual.max() < 1e-3)
+    True
+    """
+
+    kind: ClassVar[str] = "hessian"
+
+    def __init__(
+        self,
+        n_factors=2,
+        n_neighbors="auto",
+        *,
+        tangent_weight=0.01,
+        pca_components="auto",
+        n_landmarks="auto",
+        selection="combined",
+        random_state=None,
+        verbose=False,
+    ):
+        self.n_factors = n_factors
+        self.n_neighbors = n_neighbors
+        self.tangent_weight = tangent_weight
+        self.pca_components = pca_components
+        self.n_landmarks = n_landmarks
+        self.selection = selection
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _smallest_neighborhood(self, d: int) -> int:
+        return smallest_neighborhood(d)
+
+    def _spectrum(self, P, near, distances, d, rng) -> Spectrum:
+        if not self.tangent_weight >= 0:
+            raise ValueError(f"tangent_weight is {self.tangent_weight!r}; it must be 0 or positive.")
+        M = alignment_matrix(P, near, d, hessian=1.0, tangent=float(self.tangent_weight))
+        return smallest_eigenvectors(M, d, random_state=rng)
+
+
+class LTSA(SpectralEstimator):
+    """Local tangent space alignment: coordinates that are affine in every tangent space.
+
+    The alignment matrix is the sum of ``I - T_i T_i^T``. scikit-learn's ``method="hessian"`` computes this too,
+    because it keeps every column beyond the affine ones; :class:`HessianEigenmaps` keeps the quadratic ones only.
+
+    Parameters and attributes as :class:`HessianEigenmaps`, without ``tangent_weight``; a neighbourhood needs
+    n_factors + 2 points.
+
+    References
+    ----------
+    Zhang, Zha (2004), Principal manifolds and nonlinear dimensionality reduction via tangent space alignment.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).uniform(size=(200, 2)) @ [[1.0, 2.0, 0.0], [0.0, 1.0, 1.0]]
+    >>> LTSA(n_factors=2, n_neighbors=10, random_state=0).fit_transform(X).shape
+    (200, 2)
+    """
+
+    kind: ClassVar[str] = "tangent"
+
+    def __init__(
+        self,
+        n_factors=2,
+        n_neighbors="auto",
+        *,
+        pca_components="auto",
+        n_landmarks="auto",
+        selection="combined",
+        random_state=None,
+        verbose=False,
+    ):
+        self.n_factors = n_factors
+        self.n_neighbors = n_neighbors
+        self.pca_components = pca_components
+        self.n_landmarks = n_landmarks
+        self.selection = selection
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _smallest_neighborhood(self, d: int) -> int:
+        return d + 2
+
+    def _spectrum(self, P, near, distances, d, rng) -> Spectrum:
+        return smallest_eigenvectors(alignment_matrix(P, near, d, hessian=0.0, tangent=1.0), d, random_state=rng)
+
+
+class LaplacianEigenmaps(LTSA):
+    r"""Laplacian eigenmaps: the slowest functions on the neighbour graph.
+
+    Eigenvectors of :math:`L y = \lambda D y` with weights :math:`\exp(-|x_i - x_j|^2 / \sigma_i \sigma_j)`, where
+    :math:`\sigma_i` is the distance to the seventh neighbour. On a product of intervals they are cosines of single
+    factors, if the factors have similar lengths; it never collapses, and tops out near a correlation of .99.
+
+    Parameters and attributes as :class:`LTSA`.
+
+    References
+    ----------
+    Belkin, Niyogi (2003), Laplacian eigenmaps for dimensionality reduction and data representation. Scaling of
+    the weights: Zelnik-Manor, Perona (2004).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.linspace(0, 1, 100)[:, None]
+    >>> y = LaplacianEigenmaps(n_factors=1, n_neighbors=5, random_state=0).fit_transform(X)[:, 0]
+    >>> bool(abs(np.corrcoef(y, np.cos(np.pi * X[:, 0]))[0, 1]) > 0.99)
+    True
+    """
+
+    kind: ClassVar[str] = "laplacian"
+
+    def _spectrum(self, P, near, distances, d, rng) -> Spectrum:
+        n, k = near.shape
+        sigma = np.maximum(distances[:, min(7, k - 1)], 1e-12 * max(distances.max(), 1e-300))
+        weights = np.exp(-(distances**2) / (sigma[:, None] * sigma[near]))
+        W = sp.csr_array((weights.ravel(), (np.repeat(np.arange(n), k), near.ravel())), shape=(n, n))
+        W = W.maximum(W.T)
+        W = W - sp.diags_array(W.diagonal())
+        degree = np.asarray(W.sum(axis=1)).ravel()
+        root = np.sqrt(np.maximum(degree, 1e-300))
+        L = sp.eye_array(n) - sp.diags_array(1 / root) @ W @ sp.diags_array(1 / root)
+        found = smallest_eigenvectors(sp.csc_array(L), d, null=root, random_state=rng)
+        vectors = found.vectors / root[:, None]
+        vectors = vectors - vectors.mean(axis=0)
+        vectors /= np.linalg.norm(vectors, axis=0)
+        return Spectrum(vectors, found.values, found.residual, found.n_iter)

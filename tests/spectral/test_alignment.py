@@ -1,0 +1,109 @@
+"""The alignment matrices against their definitions, scikit-learn and each other."""
+
+import numpy as np
+import pytest
+from scipy.linalg import subspace_angles
+from sklearn.manifold import LocallyLinearEmbedding
+from sklearn.neighbors import NearestNeighbors
+
+from tests.spectral.manifolds import bent_sheets, linear_fit
+from unbraid.spectral.alignment import alignment_matrix, smallest_neighborhood, tangent_bases
+from unbraid.spectral.eigen import smallest_eigenvectors
+from unbraid.spectral.neighbors import neighborhoods
+
+
+def textbook_block(G, d, keep_all=False):
+    """Donoho and Grimes by numpy's QR: the last d(d+1)/2 columns; with keep_all every column beyond the affine ones."""
+    U = np.linalg.svd(G - G.mean(axis=0), full_matrices=False)[0][:, :d]
+    products = [U[:, a] * U[:, b] for a in range(d) for b in range(a, d)]
+    Y = np.column_stack([np.ones(len(G)), U, *products])
+    Q = np.linalg.qr(Y, mode="complete" if keep_all else "reduced")[0]
+    W = Q[:, 1 + d :]
+    return W @ W.T
+
+
+def dense(X, near, d, keep_all=False):
+    M = np.zeros((len(X), len(X)))
+    for rows in near:
+        M[np.ix_(rows, rows)] += textbook_block(X[rows], d, keep_all)
+    return M
+
+
+@pytest.mark.parametrize(("d", "k"), [(1, 6), (2, 6), (2, 12), (3, 15)])
+@pytest.mark.parametrize("n_features", [4, 40])
+def test_hessian_matrix_is_the_textbook_one(d, k, n_features):
+    X, _ = bent_sheets(150, d, n_features=max(n_features, 2 * d))
+    near = neighborhoods(X, k)[1]
+    ours = alignment_matrix(X, near, d, hessian=1, tangent=0).toarray()
+    np.testing.assert_allclose(ours, dense(X, near, d), atol=1e-7)
+
+
+def test_hessian_equals_ltsa_at_the_smallest_neighborhood_and_differs_above():
+    X, _ = bent_sheets(300, 2)
+    for k, same in [(smallest_neighborhood(2), True), (smallest_neighborhood(2) + 1, False), (12, False)]:
+        near = neighborhoods(X, k)[1]
+        hessian = alignment_matrix(X, near, 2, hessian=1, tangent=0)
+        tangent = alignment_matrix(X, near, 2, hessian=0, tangent=1)
+        difference = abs(hessian - tangent).max()
+        assert difference < 1e-9 if same else difference > 0.05
+
+
+def test_scikit_learn_hessian_is_our_ltsa():
+    """Same neighbours (without the point itself, as there): the same embedding to rounding."""
+    X, _ = bent_sheets(400, 2, n_features=6)
+    k = 12
+    theirs = LocallyLinearEmbedding(
+        n_neighbors=k, n_components=2, method="hessian", eigen_solver="dense"
+    ).fit_transform(X)
+    near = NearestNeighbors(n_neighbors=k).fit(X).kneighbors(return_distance=False)
+    ltsa = smallest_eigenvectors(alignment_matrix(X, near, 2, hessian=0, tangent=1), 2).vectors
+    hlle = smallest_eigenvectors(alignment_matrix(X, near, 2, hessian=1, tangent=0), 2).vectors
+    assert subspace_angles(theirs, ltsa).max() < 1e-5
+    assert subspace_angles(theirs, hlle).max() > 1e-4
+
+
+def test_affine_functions_are_in_the_null_space():
+    X = np.random.default_rng(0).normal(size=(200, 2)) @ np.random.default_rng(1).normal(size=(2, 7))
+    near = neighborhoods(X, 10)[1]
+    for weights in [(1, 0), (0, 1), (1, 0.05)]:
+        M = alignment_matrix(X, near, 2, hessian=weights[0], tangent=weights[1])
+        assert abs(M @ np.c_[X, np.ones(200)]).max() < 1e-9
+
+
+def test_tangent_bases_are_those_of_the_svd():
+    X, _ = bent_sheets(120, 2)
+    for k in (9, 40):
+        near = neighborhoods(X[:, :20], k)[1]
+        found = tangent_bases(X[:, :20], near, 2)
+        for basis, rows in zip(found, near):
+            G = X[rows, :20] - X[rows, :20].mean(axis=0)
+            assert subspace_angles(basis, np.linalg.svd(G)[2][:2].T).max() < 1e-5
+
+
+def test_a_point_that_nobody_lists_needs_to_be_in_its_own_neighborhood():
+    """Without itself it has a zero row: one more null vector, and the embedding is lost."""
+    X, factors = bent_sheets(400, 2)
+    X[0] += 0.3 * np.random.default_rng(1).normal(size=X.shape[1])
+    near = neighborhoods(X, 13)[1]
+    assert 0 not in near[1:]
+    with_self = smallest_eigenvectors(alignment_matrix(X, near, 2), 2)
+    assert linear_fit(with_self.vectors[1:], factors[1:]) > 0.9
+    without = alignment_matrix(X, near[:, 1:], 2)
+    assert without[[0]].nnz == 0
+    assert linear_fit(smallest_eigenvectors(without, 2).vectors[1:], factors[1:]) < 0.6
+
+
+def test_too_few_neighbors_is_an_error_that_says_how_many():
+    X, _ = bent_sheets(50, 2)
+    with pytest.raises(ValueError, match="at least 6 points"):
+        alignment_matrix(X, neighborhoods(X, 5)[1], 2)
+
+
+def test_eigen_solver_against_dense():
+    X, _ = bent_sheets(500, 2)
+    M = alignment_matrix(X, neighborhoods(X, 10)[1], 2)
+    values, vectors = np.linalg.eigh(M.toarray())
+    found = smallest_eigenvectors(M, 2)
+    np.testing.assert_allclose(found.values[:2], values[1:3], rtol=1e-4, atol=1e-12)
+    assert subspace_angles(found.vectors, vectors[:, 1:3]).max() < 1e-4
+    assert abs(found.vectors.sum(axis=0)).max() < 1e-9
