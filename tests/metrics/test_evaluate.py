@@ -57,10 +57,28 @@ def test_chance_and_ceiling_enclose_good_codes(result):
 
 @pytest.mark.parametrize(("marginal", "expected"), [("gaussian", 0.63), ("uniform", 0.78)])
 def test_the_ceiling_of_mig_on_a_32_valued_factor(marginal, expected):
-    factors = np.random.default_rng(1).integers(32, size=10_000)
+    """Of the protocol's marginal, and of codes that have this marginal themselves, whatever they tell."""
+    rng = np.random.default_rng(1)
+    factors = rng.integers(32, size=10_000)
     protocol = dataclasses.replace(QUICK, name="ceiling", ceiling_marginal=marginal)
     score = ub.evaluate(factors + 0.0, factors, metrics="mig", protocol=protocol)["mig"]
     assert score.ceiling == pytest.approx(expected, abs=0.01)
+    codes = rng.normal(size=10_000) if marginal == "gaussian" else rng.uniform(size=10_000)
+    assert ub.evaluate(codes, factors, metrics="mig", protocol=QUICK)["mig"].ceiling == pytest.approx(
+        expected, abs=0.015
+    )
+
+
+def test_no_code_of_the_same_marginal_beats_the_ceiling():
+    """Uniform factors found exactly: the ceiling is 1, not that of Gaussian codes; exact classes likewise."""
+    factors = RNG.uniform(size=(1000, 2))
+    score = ub.evaluate(-factors[:, ::-1], factors, metrics="mcc", protocol=QUICK)["mcc"]
+    assert score.value == pytest.approx(1)
+    assert score.ceiling == pytest.approx(1)
+    exact = ub.evaluate(FACTORS * 1.0, FACTORS, metrics="mig", protocol=QUICK)["mig"]
+    assert exact.ceiling == pytest.approx(exact.value)
+    dead = ub.evaluate(np.zeros((400, 3)), FACTORS, metrics="mig", protocol=QUICK)["mig"]
+    assert dead.ceiling > 0.7
 
 
 def test_the_chance_level_of_mutual_information():

@@ -45,7 +45,7 @@ def evaluate(
     One pool of samples is encoded once, and every metric is computed from it. The interval comes from random halves of
     the sample (:func:`unbraid.evaluation.interval`). Chance is the score of the same codes paired with other samples;
     the ceiling is that of codes that determine the factors (:func:`unbraid.evaluation.ceiling_codes`), of the same
-    size and binning. A score means something only between these two.
+    size, binning and marginals. A score means something only between these two.
 
     Parameters
     ----------
