@@ -32,7 +32,7 @@ def result():
 
 
 def test_every_metric_has_its_rows(result):
-    assert [s.name for s in result] == [row for metric in REGISTRY.values() for row in metric.rows]
+    assert [s.name for s in result] == [row for metric in select("all", observations=False) for row in metric.rows]
     for s in result:
         if not s.name.startswith("efficiency"):
             assert s.low <= s.value <= s.high
@@ -191,6 +191,11 @@ def test_a_model_encodes_one_pool_once():
     result = ub.evaluate(model, Grid(), metrics=["mcc", "mig", "sap"], protocol=QUICK)
     assert model.seen == QUICK.pool
     assert result["mcc"].value == pytest.approx(1)
+    u = np.random.default_rng(0).uniform(size=(300, 2))
+    isometry = ub.evaluate(model, (np.hstack([u, u]), u), metrics="local_isometry", protocol=QUICK)["local_isometry"]
+    assert isometry.value == pytest.approx(1)
+    with pytest.raises(ValueError, match="local_isometry need the observations"):
+        ub.evaluate(CODES, FACTORS, metrics="local_isometry")
     X, factors = Grid().sample(300, random_state=1)
     assert ub.evaluate(model, (X, factors), metrics="mcc", protocol=QUICK).n_samples == 300
 

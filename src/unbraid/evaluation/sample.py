@@ -32,10 +32,6 @@ class Sample:
     def codes(self) -> np.ndarray:
         return self.pool_codes[self.rows]
 
-    @property
-    def observations(self) -> np.ndarray | None:
-        return None if self.pool_observations is None else self.pool_observations[self.rows]
-
     @cached_property
     def parts(self) -> Parts:
         """Factors and codes to train on, factors and codes to test on."""
