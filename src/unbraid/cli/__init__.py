@@ -36,9 +36,8 @@ def _options(
 ) -> None: ...
 
 
-COMMANDS: tuple[str, ...] = (
-    "datasets",
-)  # modules of this folder, in the order of the help page; each has register(app)
+# Modules of this folder, in the order of the help page; each has register(app).
+COMMANDS = ("demo", "fit", "evaluate", "datasets")
 
 for _name in COMMANDS:
     import_module(f"unbraid.cli.{_name}").register(app)
@@ -51,6 +50,8 @@ def main() -> None:
     except (ValueError, TypeError, OSError, ModuleNotFoundError) as error:
         typer.secho(f"unbraid: {error}", fg="red", err=True)
         sys.exit(2)
-    except KeyboardInterrupt:
-        typer.secho("unbraid: stopped; what was written before is still there.", fg="yellow", err=True)
-        sys.exit(130)
+    except (KeyboardInterrupt, SystemExit) as stop:  # typer turns Ctrl-C into an exit with 130
+        if isinstance(stop, KeyboardInterrupt) or stop.code == 130:
+            typer.secho("unbraid: stopped; what was written before is still there.", fg="yellow", err=True)
+            sys.exit(130)
+        raise

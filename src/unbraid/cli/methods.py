@@ -1,0 +1,81 @@
+"""The methods that ``demo`` and ``fit`` know, and one timed fit of any of them."""
+
+import time
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import unbraid as ub
+
+if TYPE_CHECKING:
+    from unbraid.report.pages import Fitted
+
+PAIRS_BYTES = 400_000_000
+
+
+@dataclass(frozen=True)
+class Method:
+    """A name of the command line, the estimator behind it, and how people write it."""
+
+    estimator: str
+    title: str
+
+    def make(self, **parameters: Any) -> Any:
+        """The estimator, with those of the parameters that it takes."""
+        maker = getattr(ub, self.estimator)
+        known = maker().get_params()
+        return maker(**{k: v for k, v in parameters.items() if k in known})
+
+
+METHODS = {
+    "hessian-ica": Method("HessianICA", "HLLE+ICA"),
+    "laplacian-ica": Method("LaplacianICA", "LEM+ICA"),
+    "tangent-ica": Method("TangentICA", "LTSA+ICA"),
+    "pca-ica": Method("PCAICA", "PCA+ICA"),
+}
+
+
+def method_of(name: str) -> Method:
+    """The method of a name, or an error that lists them."""
+    if name not in METHODS:
+        raise ValueError(f"there is no method {name!r}. Valid methods: {', '.join(METHODS)}.")
+    return METHODS[name]
+
+
+def fit_timed(method: Method, X: Any, factors: Any = None, **parameters: Any) -> "Fitted":
+    """Fit, and measure what the report shows. Warnings go to the result: the command tells them in its own words."""
+    from unbraid.report.pages import Fitted
+    from unbraid.spectral.diagnostics import TrustWarning
+    from unbraid.spectral.selection import score
+
+    model = method.make(**parameters)
+    start = time.perf_counter()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        codes = model.fit_transform(X)
+    seconds = time.perf_counter() - start
+    selection = getattr(model, "selection_", None)
+    scores = [] if selection is None else [_score(score, selection, c) for c in selection.candidates]
+    agreement = None if factors is None else ub.metrics.mcc(factors, codes)
+    lengths, found, isometry = _distances(model, X, codes)
+    remarks = list(dict.fromkeys(str(w.message) for w in caught if not issubclass(w.category, TrustWarning)))
+    return Fitted(method.title, model, codes, seconds, lengths, found, isometry, scores, agreement, remarks)
+
+
+def _score(score: Any, selection: Any, candidate: Any) -> float:
+    return score("edges" if selection.rule == "given" else selection.rule, candidate)
+
+
+def _distances(model: Any, X: Any, codes: Any) -> tuple[Any, Any, float]:
+    """Distances of neighbours: among as many rows as fit into memory, or among the landmarks of a larger fit."""
+    import numpy as np
+
+    from unbraid.report.pages import nearby_distances
+
+    features = int(np.prod(X.shape[1:]))
+    if len(X) * features * 8 <= PAIRS_BYTES:
+        return nearby_distances(X[:], codes)
+    if hasattr(model, "maps_"):
+        return nearby_distances(model.maps_.points, model.maps_.codes)
+    rows = np.unique(np.linspace(0, len(X) - 1, max(200, PAIRS_BYTES // (8 * features))).astype(int))
+    return nearby_distances(X[rows], codes[rows])

@@ -1,0 +1,184 @@
+"""One HTML file that holds everything: text, tables, and pictures as base64 PNG; no script, nothing from the net."""
+
+import base64
+import io
+import os
+import tempfile
+from collections.abc import Iterable, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any, Self
+
+STYLE = """
+:root { --ink: #1d2430; --soft: #5a6473; --line: #e3e7ed; --accent: #1f4e79; --paper: #ffffff; --wash: #f5f7fa; }
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--wash); color: var(--ink); line-height: 1.55;
+  font-family: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
+main { max-width: 1040px; margin: 0 auto; padding: 2.5rem 1.25rem 4rem; }
+h1 { font-size: 2rem; line-height: 1.2; margin: 0 0 .4rem; letter-spacing: -.01em; }
+.lead { color: var(--soft); font-size: 1.1rem; margin: 0 0 2rem; max-width: 46rem; }
+section { background: var(--paper); border: 1px solid var(--line); border-radius: 10px; padding: 1.4rem 1.6rem 1.6rem;
+  margin: 0 0 1.25rem; }
+h2 { font-size: 1.25rem; margin: 0 0 .6rem; }
+h3 { font-size: 1rem; margin: 1.4rem 0 .4rem; }
+p { margin: 0 0 .9rem; max-width: 46rem; }
+.scroll { overflow-x: auto; margin: 0 0 1rem; }
+table { border-collapse: collapse; width: 100%; font-size: .92rem; font-variant-numeric: tabular-nums; }
+th { text-align: left; color: var(--soft); font-weight: 600; border-bottom: 2px solid var(--line); }
+th, td { padding: .42rem .9rem .42rem 0; vertical-align: top; }
+td { border-bottom: 1px solid var(--line); }
+tbody tr:last-child td { border-bottom: 0; }
+.number { text-align: right; white-space: nowrap; }
+tr.marked td { background: #eaf2fb; font-weight: 600; }
+figure { margin: .4rem 0 1rem; }
+figure img { max-width: 100%; height: auto; display: block; }
+figcaption { color: var(--soft); font-size: .88rem; margin-top: .3rem; max-width: 46rem; }
+.figures { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; align-items: flex-start; }
+.figures figure { flex: 0 1 auto; min-width: 0; }
+.note { border-left: 4px solid var(--accent); background: #eef4fa; padding: .7rem 1rem; border-radius: 0 6px 6px 0;
+  margin: .6rem 0 1rem; max-width: 52rem; }
+.note.look { border-color: #c77700; background: #fff6e6; }
+.note.good { border-color: #2e7d4f; background: #edf7f0; }
+.note p:last-child { margin: 0; }
+pre { background: var(--wash); border: 1px solid var(--line); border-radius: 6px; padding: .8rem 1rem; overflow-x: auto;
+  font-size: .86rem; line-height: 1.45; }
+summary { cursor: pointer; color: var(--accent); font-size: .95rem; }
+footer { color: var(--soft); font-size: .85rem; }
+@media print { body { background: none; } section { break-inside: avoid; border: 0; padding: 0; } }
+@media (max-width: 640px) { main { padding: 1.25rem .75rem 2rem; } section { padding: 1rem; }
+  h1 { font-size: 1.5rem; } }
+"""
+
+
+class Report:
+    """A page that is put together piece by piece and written as one file. All text is escaped.
+
+    Parameters
+    ----------
+    title : str
+    lead : str
+        A sentence below the title.
+
+    Examples
+    --------
+    >>> page = Report("Two factors").section("Scores").table(["method", "MCC"], [["HLLE+ICA", 0.999]])
+    >>> "<td>HLLE+ICA</td>" in page.html()
+    True
+    >>> "<b>" in Report("<b>").html()
+    False
+    """
+
+    def __init__(self, title: str, lead: str = ""):
+        self.title, self.lead = title, lead
+        self._sections: list[list[str]] = []
+
+    def section(self, title: str) -> Self:
+        """Start a section; what follows goes into it."""
+        self._sections.append([f"<h2>{escape(title)}</h2>"])
+        return self
+
+    def heading(self, text: str) -> Self:
+        """A heading inside the section."""
+        return self._add(f"<h3>{escape(text)}</h3>")
+
+    def text(self, *paragraphs: str) -> Self:
+        """Paragraphs."""
+        return self._add("".join(f"<p>{escape(p)}</p>" for p in paragraphs))
+
+    def note(self, paragraphs: Iterable[str], kind: str = "") -> Self:
+        """A box that stands out; ``kind`` is "", "good" or "look" (look at this before you go on)."""
+        if kind not in ("", "good", "look"):
+            raise ValueError(f"kind is {kind!r}; it must be '', 'good' or 'look'.")
+        return self._add(f'<div class="note {kind}">' + "".join(f"<p>{escape(p)}</p>" for p in paragraphs) + "</div>")
+
+    def code(self, text: str) -> Self:
+        """Commands or code, as they stand."""
+        return self._add(f"<pre>{escape(text)}</pre>")
+
+    def table(
+        self, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, marked: int | None = None, folded: str = ""
+    ) -> Self:
+        """A table; numbers stand to the right, floats with three decimals, row ``marked`` stands out.
+
+        With ``folded``, only that line is seen until it is clicked.
+        """
+        body = [list(row) for row in rows]
+        right = [
+            bool(body) and all(_is_number(row[c]) or _is_figure(row[c]) for row in body) for c in range(len(columns))
+        ]
+        head = "".join(f"<th{_aligned(right[c])}>{escape(str(name))}</th>" for c, name in enumerate(columns))
+        lines = "".join(
+            ('<tr class="marked">' if i == marked else "<tr>")
+            + "".join(f"<td{_aligned(right[c])}>{escape(_cell(value))}</td>" for c, value in enumerate(row))
+            + "</tr>"
+            for i, row in enumerate(body)
+        )
+        table = f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table></div>'
+        return self._add(f"<details><summary>{escape(folded)}</summary>{table}</details>" if folded else table)
+
+    def figure(self, figure: Any, caption: str = "") -> Self:
+        """A matplotlib figure with its caption, which is also what a screen reader says."""
+        return self._add(_image(figure, caption))
+
+    def figures(self, pairs: Iterable[tuple[Any, str]]) -> Self:
+        """Figures side by side where there is room."""
+        return self._add('<div class="figures">' + "".join(_image(f, c) for f, c in pairs) + "</div>")
+
+    def html(self) -> str:
+        """The page as text."""
+        sections = "\n".join(f"<section>{''.join(parts)}</section>" for parts in self._sections)
+        lead = f'<p class="lead">{escape(self.lead)}</p>' if self.lead else ""
+        from unbraid import __version__
+
+        return (
+            '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">'
+            f"<title>{escape(self.title)}</title><style>{STYLE}</style></head>\n"
+            f"<body><main><h1>{escape(self.title)}</h1>{lead}\n{sections}\n"
+            f"<footer>unbraid {__version__}</footer></main></body></html>\n"
+        )
+
+    def write(self, path: str | os.PathLike) -> Path:
+        """Write the page, whole or not at all."""
+        path = Path(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:
+            file.write(self.html())
+        Path(file.name).chmod(0o644)
+        Path(file.name).replace(path)
+        return path
+
+    def _add(self, piece: str) -> Self:
+        if not self._sections:
+            self._sections.append([])
+        self._sections[-1].append(piece)
+        return self
+
+
+def _image(figure: Any, caption: str) -> str:
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=144)
+    width = round(96 * figure.get_size_inches()[0])
+    data = base64.b64encode(buffer.getvalue()).decode("ascii")
+    below = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
+    return f'<figure><img width="{width}" src="data:image/png;base64,{data}" alt="{escape(caption)}">{below}</figure>'
+
+
+def _is_number(value: Any) -> bool:
+    return hasattr(value, "__float__") and not isinstance(value, bool | str)
+
+
+def _is_figure(value: Any) -> bool:
+    """Whether a text reads as a number, or is empty."""
+    return isinstance(value, str) and (value == "" or value.replace(".", "", 1).lstrip("+-").isdecimal())
+
+
+def _aligned(right: bool) -> str:
+    return ' class="number"' if right else ""
+
+
+def _cell(value: Any) -> str:
+    if not _is_number(value) or hasattr(value, "__index__"):
+        return str(value)
+    number = float(value)
+    return f"{number:.3f}" if number == 0 or 1e-3 <= abs(number) < 1e4 else f"{number:.3g}"

@@ -1,0 +1,232 @@
+"""`unbraid fit`: every kind of input, and every kind of bad input."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import unbraid as ub
+from tests.command_line import run
+from unbraid.datasets.shapes import ShapesXY
+
+
+@pytest.fixture(scope="module")
+def pictures():
+    return ShapesXY(image_size=16).sample(300, random_state=0)
+
+
+@pytest.fixture
+def fit(monkeypatch, capsys, tmp_path):
+    """Run `unbraid fit DATA ...` with quick settings; the run goes to tmp_path/run unless the test says otherwise."""
+
+    def start(data, *args, quick=True):
+        args = [*args, *(["--out", tmp_path / "run"] if "--out" not in args else [])]
+        return run(monkeypatch, capsys, "fit", data, *args, *(["--factors", 2, "--neighbors", 12] if quick else []))
+
+    return start
+
+
+def refused(result, *words):
+    assert result.code == 2
+    assert result.err.startswith("unbraid: ")
+    assert "Traceback" not in result.err
+    for word in words:
+        assert word in result.err.replace("\n", " ")
+
+
+def write(kind, path, X):
+    if kind == "npy":
+        np.save(path, X)
+    elif kind == "npz":
+        np.savez(path, images=X, other=np.zeros(3))
+    elif kind == "h5":
+        import h5py
+
+        with h5py.File(path, "w") as file:
+            file["images"] = X
+    else:
+        zarr = pytest.importorskip("zarr")
+        zarr.save_array(str(path), X)
+
+
+@pytest.mark.parametrize("kind", ["npy", "npz", "h5", "zarr"])
+def test_array_files(fit, tmp_path, pictures, kind):
+    X, factors = pictures
+    path = tmp_path / f"data.{kind}"
+    write(kind, path, X)
+    result = fit(path, *(["--key", "images"] if kind == "npz" else []))
+    assert result.code == 0
+    codes = np.load(tmp_path / "run" / "codes.npy")
+    assert ub.metrics.mcc(factors, codes) > 0.97
+    model = ub.load(tmp_path / "run")
+    np.testing.assert_allclose(model.transform(X), codes, atol=1e-6)
+    assert "report.html" in result.out
+
+
+def test_folder_of_images(fit, tmp_path, pictures):
+    X, factors = pictures
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    for i, image in enumerate(X):
+        Image.fromarray((255 * image).round().astype(np.uint8)).save(folder / f"frame{i}.png")
+    assert fit(folder).code == 0
+    assert ub.metrics.mcc(factors, np.load(tmp_path / "run" / "codes.npy")) > 0.97
+    (folder / "frame7.png").write_bytes(b"this is no picture")
+    refused(fit(folder, "--out", tmp_path / "second"), "frame7.png", "cannot be read", "skip_unreadable")
+    assert not (tmp_path / "second").exists()
+    assert fit(folder, "--skip-unreadable", "--resize", "8x8").code == 0
+    assert len(np.load(tmp_path / "run" / "codes.npy")) == 299
+
+
+def test_data_set_by_name_chooses_everything(fit, tmp_path):
+    result = fit("shapes-xy", "--points", 400, "--option", "image_size=16", quick=False)
+    assert result.code == 0
+    assert "dimension 2" in result.out
+    assert "chosen among" in result.out
+    mcc = float(result.out.split("known factors:")[1].split()[0])
+    codes, factors = (np.load(tmp_path / "run" / name) for name in ("codes.npy", "factors.npy"))
+    assert mcc == pytest.approx(ub.metrics.mcc(factors, codes), abs=1e-4)
+    assert mcc > 0.98
+    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    assert "Factor maps" in page
+    assert "How far to trust" in page
+
+
+@pytest.mark.parametrize(
+    ("method", "estimator"),
+    [("laplacian-ica", "LaplacianICA"), ("tangent-ica", "TangentICA"), ("pca-ica", "PCAICA")],
+)
+def test_other_methods(fit, tmp_path, method, estimator):
+    z = np.random.default_rng(0).uniform(size=(300, 2))
+    np.save(tmp_path / "plane.npy", z @ [[3.0, 1.0, 0.0], [0.0, 1.0, 2.0]])
+    result = fit(tmp_path / "plane.npy", "--method", method)
+    assert result.code == 0
+    assert type(ub.load(tmp_path / "run")).__name__ == estimator
+    assert "ICA stability" in result.out
+
+
+def test_landmarks_and_concerns_are_told(fit, tmp_path):
+    z = np.random.default_rng(0).normal(size=(400, 2))  # Gaussian: ICA cannot find the axes
+    np.save(tmp_path / "gauss.npy", z)
+    result = fit(tmp_path / "gauss.npy", "--landmarks", 200)
+    assert result.code == 0
+    assert "200 landmarks" in result.out
+    assert "Look twice" in result.out
+    assert "Gaussian" in result.out
+    assert "TrustWarning" not in result.err
+    assert "note look" in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("kind", ["npy", "npz", "h5", "png-named-npy", "empty"])
+def test_damaged_files(fit, tmp_path, pictures, kind):
+    path = tmp_path / f"data.{kind if kind in ('npz', 'h5') else 'npy'}"
+    if kind == "empty":
+        path.write_bytes(b"")
+    elif kind == "png-named-npy":
+        Image.fromarray(np.zeros((4, 4), np.uint8)).save(path, format="png")
+    else:
+        write(kind, path, pictures[0])
+        path.write_bytes(path.read_bytes()[: path.stat().st_size // 3])
+    refused(fit(path), path.name, "empty" if kind == "empty" else "cannot be read")
+    assert not (tmp_path / "run").exists()
+
+
+def test_missing_key_lists_the_keys(fit, tmp_path, pictures):
+    write("npz", tmp_path / "data.npz", pictures[0])
+    refused(fit(tmp_path / "data.npz"), "images", "other")
+    refused(fit(tmp_path / "data.npz", "--key", "nothing"), "'nothing'", "images", "other")
+
+
+def test_rows_that_are_no_observations(fit, tmp_path):
+    np.save(tmp_path / "flat.npy", np.zeros(30))
+    refused(fit(tmp_path / "flat.npy"), "1D array")
+    np.save(tmp_path / "none.npy", np.zeros((0, 3)))
+    refused(fit(tmp_path / "none.npy"), "no rows")
+    X = np.random.default_rng(0).uniform(size=(100, 3))
+    X[7, 1] = np.nan
+    np.save(tmp_path / "nan.npy", X)
+    refused(fit(tmp_path / "nan.npy"), "NaN", "Remove those rows")
+    np.save(tmp_path / "few.npy", X[:5])
+    refused(fit(tmp_path / "few.npy"), "too few")
+
+
+def test_unknown_names_list_the_valid_ones(fit, tmp_path):
+    refused(fit("shapes-xy", "--method", "magic"), "'magic'", "hessian-ica", "pca-ica")
+    refused(fit("no-such-thing"), "no file or folder", "shapes-xy")
+    refused(fit("shapes-xy", "--option", "colour=3"), "colour", "image_size")
+    (tmp_path / "notes.txt").write_text("text")
+    refused(fit(tmp_path / "notes.txt"), ".txt", ".npy")
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["--factors", "two"], "--factors is 'two'"),
+        (["--factors", "0"], "--factors is '0'"),
+        (["--neighbors", "-3"], "--neighbors is '-3'"),
+        (["--landmarks", "many"], "--landmarks is 'many'"),
+        (["--option", "image_size"], "name=value"),
+        (["--resize", "8x8"], "--resize"),
+    ],
+)
+def test_wrong_values(fit, args, words):
+    refused(fit("shapes-xy", *args, quick=False), words)
+
+
+def test_options_of_the_other_kind_are_refused(fit, tmp_path, pictures):
+    np.save(tmp_path / "data.npy", pictures[0])
+    refused(fit(tmp_path / "data.npy", "--points", 10), "--points")
+    refused(fit(tmp_path / "data.npy", "--resize", "8"), "HEIGHTxWIDTH")
+
+
+def test_a_folder_that_is_no_run_is_left_alone(fit, tmp_path):
+    mine = tmp_path / "thesis"
+    mine.mkdir()
+    (mine / "chapter.txt").write_text("years of work")
+    refused(fit("shapes-xy", "--out", mine), "not a saved run", "left alone")
+    refused(fit("shapes-xy", "--out", mine / "chapter.txt"), "not a saved run")
+    assert [p.name for p in mine.iterdir()] == ["chapter.txt"]
+
+
+def test_an_earlier_run_survives_a_failed_one_and_is_replaced_by_a_good_one(fit, tmp_path, pictures):
+    np.save(tmp_path / "data.npy", pictures[0])
+    assert fit(tmp_path / "data.npy").code == 0
+    (tmp_path / "run" / "notes.txt").write_text("mine")
+    before = (tmp_path / "run" / "codes.npy").read_bytes()
+    np.save(tmp_path / "bad.npy", np.full((50, 3), np.nan))
+    refused(fit(tmp_path / "bad.npy"), "NaN")
+    assert (tmp_path / "run" / "codes.npy").read_bytes() == before
+    np.save(tmp_path / "less.npy", pictures[0][:200])
+    assert fit(tmp_path / "less.npy").code == 0
+    assert len(np.load(tmp_path / "run" / "codes.npy")) == 200
+    assert (tmp_path / "run" / "notes.txt").read_text() == "mine"
+
+
+def test_control_c_stops_with_a_sentence(tmp_path):
+    """A real process, a real signal: it comes while the rows are read from a pipe-like slow source."""
+    code = (
+        "import sys, time, unbraid.cli.methods as m\n"
+        "def slow(*a, **k):\n    print('fitting', flush=True)\n    time.sleep(60)\n"
+        "m.fit_timed = slow\n"
+        "from unbraid.cli import main\n"
+        f"sys.argv = ['unbraid', 'fit', 'shapes-xy', '--points', '300', '--out', {str(tmp_path / 'run')!r}]\n"
+        "main()\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
+    )
+    assert process.stdout is not None
+    while process.stdout.readline().strip() != "fitting":
+        assert process.poll() is None
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "stopped" in err
+    assert "Traceback" not in err
+    assert not (tmp_path / "run").exists()
