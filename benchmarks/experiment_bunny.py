@@ -24,9 +24,9 @@ def vae_codes(images, n_codes, epochs, seed=0):
     X = torch.from_numpy(images.reshape(len(images), -1))
     pixels = X.shape[1]
     encoder = nn.Sequential(
-        nn.Linear(pixels, 512), nn.ReLU(), nn.Linear(512, 256), nn.ReLU(), nn.Linear(256, 2 * n_codes)
+        nn.Linear(pixels, 400), nn.ReLU(), nn.Linear(400, 256), nn.ReLU(), nn.Linear(256, 2 * n_codes)
     )
-    decoder = nn.Sequential(nn.Linear(n_codes, 256), nn.ReLU(), nn.Linear(256, 512), nn.ReLU(), nn.Linear(512, pixels))
+    decoder = nn.Sequential(nn.Linear(n_codes, 256), nn.ReLU(), nn.Linear(256, 400), nn.ReLU(), nn.Linear(400, pixels))
     optimiser = torch.optim.Adam([*encoder.parameters(), *decoder.parameters()], lr=1e-3)
     order = np.random.default_rng(seed)
     for _ in range(epochs):
@@ -41,6 +41,20 @@ def vae_codes(images, n_codes, epochs, seed=0):
             optimiser.step()
     with torch.no_grad():
         return encoder(X)[:, :n_codes].numpy().astype(float)
+
+
+def pooled(images, by):
+    """Means over squares of pixels: less work for the VAE, and a smoother manifold."""
+    n, height, width = images.shape
+    return images.reshape(n, height // by, by, width // by, by).mean(axis=(2, 4))
+
+
+def hessian_codes(pixels, n_codes, n_neighbors):
+    """Hessian eigenmaps of the pixels' principal components."""
+    model = ub.HessianEigenmaps(n_factors=n_codes, n_neighbors=n_neighbors, n_landmarks=None, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return np.asarray(model.fit_transform(pixels), float)
 
 
 def regressed_states(codes, states, n_labels=300):
@@ -100,6 +114,7 @@ def main():
     parser.add_argument("--meshes", help="folder with stanford-bunny.obj")
     parser.add_argument("-n", type=int, default=6000)
     parser.add_argument("--epochs", type=int, default=25)
+    parser.add_argument("--only", help="representations whose name has this in it")
     options = parser.parse_args()
     mesh = {"mesh": "bunny", "folder": options.meshes} if options.meshes else {"mesh": "blob"}
     data = ub.datasets.load("rendered-object", image_size=64, samples=1, **mesh)
@@ -112,20 +127,22 @@ def main():
     print(f"chance (subspaces drawn at random): {ub.metrics.subspace_angle(true, random):.3f}")
     print(f"{'representation':<28} {'dims':<10} {'angle':>6} {'gap':>8} {'turn':>6}  [lambda / scale]")
     judge("true states", states, states, true, 5)
-    pixels = PCA(100, svd_solver="randomized", random_state=0).fit_transform(images.reshape(len(images), -1))
-    codes = {"pixels (100 components)": pixels.astype(float)}
-    codes["VAE codes"] = vae_codes(images, 10, options.epochs)
-    hessian = ub.HessianEigenmaps(n_factors=5, n_neighbors=60, random_state=0, n_landmarks=None)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        codes["HLLE codes, 5"] = hessian.fit_transform(pixels)
-        codes["HLLE codes, 12"] = ub.HessianEigenmaps(
-            n_factors=12, n_neighbors=110, random_state=0, n_landmarks=None
-        ).fit_transform(pixels)
-    codes["pixels, 300 labels"] = regressed_states(pixels, states)
-    for name, Z in codes.items():
-        judge(name, Z, states, true, 5)
-        forced(name, Z, states, true)
+    pixels = (
+        PCA(100, svd_solver="randomized", random_state=0).fit_transform(images.reshape(len(images), -1)).astype(float)
+    )
+    recipes = {
+        "pixels (100 components)": lambda: pixels,
+        "pixels, means over 8 x 8": lambda: pooled(images, 8).reshape(len(images), -1).astype(float),
+        "pixels, 300 labels": lambda: regressed_states(pixels, states),
+        "VAE codes": lambda: vae_codes(pooled(images, 2), 10, options.epochs),
+        "HLLE codes": lambda: hessian_codes(pixels, 5, 60),
+    }
+    for name, recipe in recipes.items():
+        if options.only and options.only not in name:
+            continue
+        codes = recipe()
+        judge(name, codes, states, true, 5)
+        forced(name, codes, states, true)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ gives coordinates on each.
 """
 
 import matplotlib.pyplot as plt
+import numpy as np
 
 import unbraid as ub
 from unbraid.metrics.subspace_angle import point_angles
@@ -24,12 +25,12 @@ plot_spectrum(model.spectrum_, model.n_submanifolds_, scale=model.scale_)
 # %%
 # In the plane of the first sphere, its own subspaces are tangent to it and the other's shrink to points.
 figure = plt.figure(figsize=(5.5, 5), layout="constrained")
-sphere = data._frame[:, :3]
-plot_subspaces(X, model.subspaces_, plane=sphere, axes=figure.add_subplot(projection="3d"))
+true = data.tangents(states)
+plane = np.linalg.svd(true[0].transpose(1, 0, 2).reshape(20, -1), full_matrices=False)[0][:, :3]
+plot_subspaces(X, model.subspaces_, plane=plane, axes=figure.add_subplot(projection="3d"))
 
 # %%
 # The angle to the true tangent spaces, point by point.
-true = data.tangents(states)
 pairs = min(
     ([(true[0], model.subspaces_[i]), (true[1], model.subspaces_[1 - i])] for i in (0, 1)),
     key=lambda pair: point_angles(*pair[0]).mean(),

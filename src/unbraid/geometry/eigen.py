@@ -16,6 +16,7 @@ RATIO = 6
 MAX_DEGREE = 40
 MAX_PASSES = 30
 ROUGHLY = 0.35
+ROWS = 100_000
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,10 @@ def _ritz(operator: Diffusion, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, n
 
 def _orthonormalising(flat: np.ndarray) -> np.ndarray:
     """T with ``flat @ T`` orthonormal; directions lost to rounding are kept small rather than blown up."""
-    gram = flat.T.astype(np.float64) @ flat.astype(np.float64)
+    gram = np.zeros((LANES, LANES))
+    for start in range(0, len(flat), ROWS):
+        part = flat[start : start + ROWS].astype(np.float64)
+        gram += part.T @ part
     values, vectors = np.linalg.eigh(gram)
     return (vectors / np.sqrt(np.maximum(values, 1e-12 * values[-1]))).astype(flat.dtype)
 

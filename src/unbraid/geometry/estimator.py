@@ -127,18 +127,17 @@ class Geomancer(TransformerMixin, Persistent, BaseEstimator):
         threads = n_threads(self.n_jobs)
         Z, inverse, basis = self._prepare(X)
         k, m = self._choose_sizes(Z)
-        _, neighbors = nearest(Z, m, workers=threads)
+        neighbors = nearest(Z, m, workers=threads)[1].astype(np.int32)
         frames = tangent_frames(Z, Z, neighbors, k, curved=self.curved)
         self.tangent_error_ = self._tangent_error(Z, frames, rng)
         graph = self._graph(Z, neighbors, min(m, 2 * k + 2))
         self.scale_ = diffusion_scale(graph, rng)
         axes, clusters = self._split(Z, frames, graph, rng, threads)
-        adapted = basis @ (frames @ axes)
         self.dim_, self.n_neighbors_, self.dims_ = k, m, clusters.dims
         self.n_submanifolds_ = len(clusters.dims)
         self._X, self._basis = X, basis
         bounds = np.cumsum([0, *clusters.dims])
-        self.subspaces_ = [adapted[inverse, :, a:b].astype(X.dtype) for a, b in pairwise(bounds)]
+        self.subspaces_ = [(basis @ (frames @ axes[:, :, a:b]))[inverse].astype(X.dtype) for a, b in pairwise(bounds)]
         return self
 
     def _check_parameters(self):
