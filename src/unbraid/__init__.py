@@ -8,7 +8,7 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-_ROOMS = ("datasets", "flows", "geometry", "metrics", "networks", "report", "spectral", "theory")
+_ROOMS = ("datasets", "evaluation", "flows", "geometry", "metrics", "networks", "report", "spectral", "theory")
 
 _HOMES = {
     "HessianICA": "spectral",

@@ -12,7 +12,8 @@ import numpy as np
 from sklearn.decomposition import PCA
 from sklearn.utils import check_array
 
-FIRST_SCALE, LARGEST_SCALE = 12, 768
+FEWEST, FIRST_SCALE, LARGEST_SCALE = 6, 12, 768
+LARGEST_SAMPLE = 30_000
 CLEAR_GAP = 2.0
 
 
@@ -100,10 +101,10 @@ def estimate_dimension(X, *, max_dim: int = 10, n_points: int = 256, random_stat
     X = check_array(X.reshape(len(X), -1) if X.ndim > 2 else X, dtype=np.float64, ensure_min_samples=4)
     if max_dim < 1:
         raise ValueError(f"max_dim must be at least 1, got {max_dim}.")
-    X = np.unique(X, axis=0)
-    if len(X) < FIRST_SCALE + 2:
+    X = distinct_rows(_thinned(X, random_state))[0]
+    if len(X) < FEWEST:
         raise ValueError(
-            f"{len(X)} different points are too few to estimate a dimension, {FIRST_SCALE + 2} are needed. "
+            f"{len(X)} different points are too few to estimate a dimension, {FEWEST} are needed. "
             "Give the dimension instead, or more data."
         )
     X = _project(X, 2 * max_dim + 1, random_state)
@@ -123,7 +124,7 @@ def estimate_dimension(X, *, max_dim: int = 10, n_points: int = 256, random_stat
 def levina_bickel(distances: np.ndarray) -> float:
     r"""Maximum-likelihood dimension from sorted distances to the nearest :math:`k` points, one row a point.
 
-    .. math:: \hat d^{-1} = \frac{1}{n (k - 2)} \sum_i \sum_{j<k} \log \frac{T_k(i)}{T_j(i)}
+    .. math:: \hat d^{-1} = \frac{1}{n (k - 1)} \sum_i \sum_{j<k} \log \frac{T_k(i)}{T_j(i)}
 
     Examples
     --------
@@ -132,7 +133,7 @@ def levina_bickel(distances: np.ndarray) -> float:
     3.0
     """
     logs = np.log(np.maximum(distances, np.finfo(float).tiny))
-    return float((distances.shape[1] - 2) / (logs[:, -1:] - logs[:, :-1]).sum(axis=1).mean())
+    return float((distances.shape[1] - 1) / (logs[:, -1:] - logs[:, :-1]).sum(axis=1).mean())
 
 
 def two_nn(distances: np.ndarray) -> float:
@@ -148,6 +149,30 @@ def two_nn(distances: np.ndarray) -> float:
     return float(1 / np.log(near[:, 1] / near[:, 0]).mean())
 
 
+def distinct_rows(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The different rows of ``X``, in their order when all differ, and the index of each row among them.
+
+    Equal rows have equal projections, and sorting one column is quicker than sorting rows.
+
+    >>> rows, index = distinct_rows(np.array([[1.0, 2.0], [0.0, 1.0], [1.0, 2.0]]))
+    >>> len(rows), index.tolist()
+    (2, [1, 0, 1])
+    """
+    key = X @ np.random.default_rng(0).normal(size=X.shape[1])
+    order = np.argsort(key)
+    near = np.flatnonzero(np.diff(key[order]) <= 1e-9 * np.abs(key).max())
+    if not (X[order[near]] == X[order[near + 1]]).all(axis=1).any():
+        return X, np.arange(len(X))
+    rows, index = np.unique(X, axis=0, return_inverse=True)
+    return rows, index.ravel()
+
+
+def _thinned(X: np.ndarray, random_state: int) -> np.ndarray:
+    if len(X) <= LARGEST_SAMPLE:
+        return X
+    return X[np.random.default_rng(random_state).permutation(len(X))[:LARGEST_SAMPLE]]
+
+
 def _project(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
     X = X - X.mean(axis=0)
     if X.shape[1] <= n_components:
@@ -157,7 +182,7 @@ def _project(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
 
 
 def _scales(largest: int) -> list[int]:
-    scales = [FIRST_SCALE]
+    scales = [min(FIRST_SCALE, largest)]
     while 2 * scales[-1] <= largest:
         scales.append(2 * scales[-1])
     return scales
@@ -167,13 +192,13 @@ def _neighborhoods(X: np.ndarray, n_points: int, random_state: int) -> tuple[np.
     """Points, and the indices of and distances to their nearest others, nearest first."""
     n = len(X)
     points = np.random.default_rng(random_state).permutation(n)[:n_points]
-    k = max(FIRST_SCALE, min(LARGEST_SCALE, n // 4))
+    k = min(n - 1, max(FIRST_SCALE, min(LARGEST_SCALE, n // 4)))
     neighbors, distances = [], []
     squares = np.einsum("ij,ij->i", X, X)
     for i in points:
         square = squares - 2 * (X @ X[i]) + squares[i]
         square[i] = np.inf
-        near = np.argpartition(square, k)[:k]
+        near = np.argpartition(square, k - 1)[:k]
         exact = np.linalg.norm(X[near] - X[i], axis=1)
         order = np.argsort(exact)
         neighbors.append(near[order])

@@ -36,10 +36,8 @@ def _options(
 ) -> None: ...
 
 
-COMMANDS: tuple[str, ...] = (
-    "demo",
-    "fit",
-)  # modules of this folder, in the order of the help page; each has register(app)
+# Modules of this folder, in the order of the help page; each has register(app).
+COMMANDS = ("demo", "fit", "evaluate", "datasets")
 
 for _name in COMMANDS:
     import_module(f"unbraid.cli.{_name}").register(app)

@@ -4,5 +4,6 @@ from unbraid.datasets.base import Dataset
 from unbraid.datasets.files import Source, open
 from unbraid.datasets.finite import Subset
 from unbraid.datasets.registry import load, names
+from unbraid.datasets.remote import get
 
-__all__ = ["Dataset", "Source", "Subset", "load", "names", "open"]
+__all__ = ["Dataset", "Source", "Subset", "get", "load", "names", "open"]

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from unbraid.datasets.finite import Subset
 
 RandomState = int | np.random.Generator | None
+Sample = tuple[np.ndarray, np.ndarray]
+Pairs = tuple[Sample, Sample]
 
 
 def generator(random_state: RandomState) -> np.random.Generator:
@@ -99,7 +101,7 @@ class Dataset(ABC):
 
     def sample_pairs(
         self, n: int = 1, shared: int | str | Sequence[int | str] = 0, random_state: RandomState = None
-    ) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
+    ) -> Pairs:
         """Two samples of ``n`` whose rows agree in some factors and are independent in all others.
 
         Parameters

@@ -116,6 +116,13 @@ class DSprites(Grid):
             raise ValueError(f"dtype is float32 or uint8; received {self.dtype}.")
         self._table, self._counts = _turned()
 
+    def _check_factors(self, factors: Any) -> np.ndarray:
+        """The original's six columns, a constant colour first, are taken too."""
+        factors = np.atleast_2d(np.asarray(factors))
+        if factors.ndim == 2 and factors.shape[1] == 6 and not factors[:, 0].any():
+            factors = factors[:, 1:]
+        return super()._check_factors(factors)
+
     def factor_values(self, factors: Any) -> np.ndarray:
         """Class indices as the original's latent values: shape 1-3, scale, angle in radians, positions in [0, 1]."""
         classes = self._check_factors(factors)

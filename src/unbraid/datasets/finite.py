@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from unbraid.datasets.base import Dataset, RandomState, count, generator
+from unbraid.datasets.base import Dataset, Pairs, RandomState, count, generator
 
 
 class Finite(Dataset):
@@ -119,10 +119,10 @@ class Subset(Finite):
 
     def sample_pairs(
         self, n: int = 1, shared: int | str | Sequence[int | str] = 0, random_state: RandomState = None
-    ) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
+    ) -> Pairs:
         """Pairs of rows of this part; a row's partner is drawn among those that agree with it."""
         rng = generator(random_state)
-        return pairs_of_rows(self, self.columns(shared), rng.integers(len(self), size=count(n)), rng)
+        return pairs_of_rows(self, self.columns(shared), n, rng)
 
     def subset(self, rows: Any, random_state: RandomState = None) -> "Subset":
         chosen = super().subset(rows, random_state)._rows
@@ -153,10 +153,9 @@ def draw_rows(dataset: Finite, n: int, rng: np.random.Generator) -> np.ndarray:
     return rng.choice(len(dataset), size=n, replace=False)
 
 
-def pairs_of_rows(
-    dataset: Finite, columns: list[int], first: np.ndarray, rng: np.random.Generator
-) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
+def pairs_of_rows(dataset: Finite, columns: list[int], n: int, rng: np.random.Generator) -> Pairs:
     """Pairs among rows that exist: each partner is uniform over the rows that agree in ``columns``."""
+    first = rng.integers(len(dataset), size=count(n))
     factors = dataset.factors_at(np.arange(len(dataset)))
     _, group = np.unique(factors[:, columns], axis=0, return_inverse=True)
     group = group.reshape(-1)

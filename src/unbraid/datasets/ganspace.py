@@ -31,9 +31,9 @@ class Directions:
     scales: np.ndarray
     explained: np.ndarray
 
-    def latents(self, coordinates: np.ndarray, chosen: tuple[int, ...]) -> np.ndarray:
-        """mean + sum_i s_i sigma_i v_i over the chosen components; all others at 0."""
-        return self.mean + coordinates @ (self.scales[list(chosen), None] * self.components[list(chosen)])
+    def steps(self, coordinates: np.ndarray, chosen: tuple[int, ...]) -> np.ndarray:
+        """sum_i s_i sigma_i v_i over the chosen components: what to add to the centre."""
+        return coordinates @ (self.scales[list(chosen), None] * self.components[list(chosen)])
 
 
 def ganspace(

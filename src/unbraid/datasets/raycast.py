@@ -1,4 +1,4 @@
-"""Ray casting of one solid in a room: closed-form hits, one lamp, hard shadows.
+"""Ray casting of one solid in a room: closed-form hits, one lamp, hard shadows on the floor (none reach the walls).
 
 Vectors are three scalars each: in compiled code, small arrays would cost more than the arithmetic.
 """
@@ -130,7 +130,7 @@ def _shade(shape, size, ox, oy, oz, dx, dy, dz):  # pragma: no cover - compiled
         # Phong: the mirrored lamp towards the eye
         away = 2 * facing * (nx * dx + ny * dy + nz * dz) - (lx * dx + ly * dy + lz * dz)
         glance = 0.35 * max(-away / np.sqrt(dx * dx + dy * dy + dz * dz), 0.0) ** 24
-    elif _solid(shape, size, px, py, pz, lx, ly, lz)[0] < length:
+    elif surface == FLOOR and _solid(shape, size, px, py, pz, lx, ly, lz)[0] < length:
         cosine = 0.0
     light = 0.45 + 0.55 * cosine
     return surface, light if surface == WALLS else min(1.15 * light, 1.0), glance

@@ -1,6 +1,7 @@
 """GEOMANCER as a scikit-learn estimator."""
 
 import warnings
+from dataclasses import replace
 from itertools import pairwise
 from numbers import Integral, Real
 
@@ -9,13 +10,15 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from unbraid.geometry.charts import Chart, analogy, charts
+from unbraid.geometry.denoise import spanning_basis
 from unbraid.geometry.diagonalize import Clusters, assign, find_clusters, joint_diagonals
 from unbraid.geometry.eigen import diffusion_scale, lowest_fields
 from unbraid.geometry.graph import Graph, joined, nearest, order_in_space, symmetrised
 from unbraid.geometry.operator import n_threads, transports, unpack
 from unbraid.geometry.reading import SAFE_RATIO, GeometryWarning, Reading, _flat, read_spectrum
 from unbraid.geometry.tangents import angle_between, n_unknowns, tangent_frames
-from unbraid.intrinsic_dimension import DimensionEstimate, estimate_dimension
+from unbraid.intrinsic_dimension import DimensionEstimate, distinct_rows, estimate_dimension
 from unbraid.persistence import Persistent
 
 UNSETTLED_TANGENTS = 0.5
@@ -80,7 +83,7 @@ class Geomancer(TransformerMixin, Persistent, BaseEstimator):
     dim_ : int
     n_neighbors_ : int
     selection_ : dict
-        How ``dim``, ``n_neighbors`` and the number of submanifolds were chosen.
+        How the linear span, ``dim``, ``n_neighbors`` and the number of submanifolds were chosen.
 
     References
     ----------
@@ -102,7 +105,7 @@ class Geomancer(TransformerMixin, Persistent, BaseEstimator):
         gap="auto",
         *,
         curved=True,
-        tol=0.02,
+        tol=0.01,
         precision="float32",
         n_jobs=-1,
         random_state=None,
@@ -133,7 +136,7 @@ class Geomancer(TransformerMixin, Persistent, BaseEstimator):
         adapted = basis @ (frames @ axes)
         self.dim_, self.n_neighbors_, self.dims_ = k, m, clusters.dims
         self.n_submanifolds_ = len(clusters.dims)
-        self._X = X
+        self._X, self._basis = X, basis
         bounds = np.cumsum([0, *clusters.dims])
         self.subspaces_ = [adapted[inverse, :, a:b].astype(X.dtype) for a, b in pairwise(bounds)]
         return self
@@ -151,23 +154,20 @@ class Geomancer(TransformerMixin, Persistent, BaseEstimator):
     def _prepare(self, X):
         """Different points in the order of space, in the coordinates of the plane they span; the way back."""
         Z = X.astype(np.float64)
-        Z, inverse = np.unique(Z, axis=0, return_inverse=True)
+        if not np.ptp(Z, axis=0).any():
+            raise ValueError(f"the {len(X)} points are all the same; there is no manifold in them.")
+        Z, inverse = distinct_rows(Z)
         if len(Z) < len(X):
             _warn(f"{len(X) - len(Z)} of {len(X)} points are duplicates of others; each place is counted once.")
         Z = Z - Z.mean(axis=0)
-        if Z.shape[1] <= len(Z):
-            values, basis = np.linalg.eigh(Z.T @ Z)
-            basis = basis[:, values > 1e-12 * max(values[-1], np.finfo(float).tiny)][:, ::-1]
-        else:
-            _, values, rows = np.linalg.svd(Z, full_matrices=False)
-            basis = rows[values > 1e-6 * max(values[0], np.finfo(float).tiny)].T
-        if basis.shape[1] == 0:
-            raise ValueError(f"the {len(X)} points are all the same; there is no manifold in them.")
+        basis, noise = spanning_basis(Z)
+        self.selection_: dict[str, str | DimensionEstimate] = {}
+        self.selection_["n_components"] = f"{basis.shape[1]}, and {noise} directions of noise left out"
         Z = Z @ basis
         order = order_in_space(Z)
         rank = np.empty(len(Z), int)
         rank[order] = np.arange(len(Z))
-        return Z[order], rank[inverse.ravel()], basis
+        return Z[order], rank[inverse], basis
 
     def _choose_sizes(self, Z):
         n, size = Z.shape
@@ -184,9 +184,8 @@ class Geomancer(TransformerMixin, Persistent, BaseEstimator):
                 f"{min(wanted, n - 1)} neighbours are too few for the curvature of a manifold of dimension {k}, which "
                 f"has {n_unknowns(k)} unknowns; tangent spaces are left uncorrected. Use more, or curved=False."
             )
-        self.selection_ = {"dim": estimate if estimate else "given", "n_neighbors": "k (k + 3)"}
-        if self.n_neighbors != "auto":
-            self.selection_["n_neighbors"] = "given"
+        self.selection_["dim"] = estimate if estimate else "given"
+        self.selection_["n_neighbors"] = "k (k + 3)" if self.n_neighbors == "auto" else "given"
         return int(k), int(min(wanted, n - 1))
 
     def _check_dim(self, k: int, n: int, size: int, estimate: DimensionEstimate | None) -> None:
@@ -210,6 +209,8 @@ class Geomancer(TransformerMixin, Persistent, BaseEstimator):
 
     def _graph(self, Z, neighbors, m: int) -> Graph:
         graph, labels = symmetrised(neighbors[:, :m])
+        if labels.any():
+            graph, labels = symmetrised(neighbors)
         if labels.any():
             sizes = np.sort(np.bincount(labels))[::-1]
             _warn(
@@ -284,15 +285,14 @@ class Geomancer(TransformerMixin, Persistent, BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        fitted = self._X.astype(np.float64)
-        adapted = np.concatenate(self.subspaces_, axis=2).astype(np.float64)
-        places, first = np.unique(fitted, axis=0, return_index=True)
-        new = X.astype(np.float64)
+        places, first = np.unique(self._X.astype(np.float64), axis=0, return_index=True)
+        adapted = self._basis.T @ np.concatenate(self.subspaces_, axis=2)[first].astype(np.float64)
+        places, new = places @ self._basis, X.astype(np.float64) @ self._basis
         distances, near = nearest(places, min(self.n_neighbors_, len(places)), new, workers=n_threads(self.n_jobs))
         frames = tangent_frames(places, new, near, self.dim_, curved=self.curved)
         m = min(2 * self.dim_ + 2, near.shape[1])
         star = Graph(np.arange(len(X) + 1) * m, near[:, :m].ravel().astype(np.int32))
-        carried = transports(frames, star, np.ascontiguousarray(adapted[first]), threads=n_threads(self.n_jobs))
+        carried = transports(frames, star, np.ascontiguousarray(adapted), threads=n_threads(self.n_jobs))
         carried = carried.reshape(len(X), m, self.dim_, self.dim_)
         bounds = np.cumsum([0, *self.dims_])
         projections = [
@@ -301,13 +301,25 @@ class Geomancer(TransformerMixin, Persistent, BaseEstimator):
         axes, diagonals, _ = joint_diagonals(np.stack(projections, axis=1))
         order = assign(diagonals, Clusters(np.eye(len(self.dims_)), self.dims_, 1.0))
         found = frames @ np.take_along_axis(axes, order[:, None], axis=2)
-        known = distances[:, 0] == 0
-        found[known] = adapted[first[near[known, 0]]]
+        known = distances[:, 0] <= 1e-9 * np.abs(places).max()
+        found[known] = adapted[near[known, 0]]
+        found = self._basis @ found
         return tuple(found[:, :, a:b].astype(X.dtype) for a, b in pairwise(bounds))
 
     def fit_transform(self, X, y=None):
         """Fit, and the subspaces at the points of the fit."""
         return tuple(self.fit(X, y).subspaces_)
+
+    def charts(self) -> list[Chart]:
+        """Coordinates of the samples of the fit along each submanifold, see :func:`unbraid.geometry.charts`."""
+        check_is_fitted(self)
+        X, first, inverse = np.unique(self._X.astype(np.float64), axis=0, return_index=True, return_inverse=True)
+        found = charts(X, [s[first] for s in self.subspaces_])
+        return [replace(chart, coordinates=chart.coordinates[inverse.ravel()]) for chart in found]
+
+    def analogy(self, a: int, b: int, c: int) -> int:
+        """The sample d with a : b :: c : d, see :func:`unbraid.geometry.analogy`; for many, keep the charts."""
+        return analogy(self.charts(), a, b, c)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

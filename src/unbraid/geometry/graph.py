@@ -6,6 +6,10 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
+from sklearn.neighbors import NearestNeighbors
+
+# A k-d tree looks at nearly every point beyond this many features.
+TREE_FEATURES = 20
 
 
 @dataclass(frozen=True)
@@ -39,8 +43,12 @@ def nearest(X: np.ndarray, n_neighbors: int, queries: np.ndarray | None = None, 
     [[1], [0], [1]]
     """
     own = queries is None
-    tree = cKDTree(X, balanced_tree=False)
-    found = tree.query(X if queries is None else queries, np.arange(1, n_neighbors + 1 + own), workers=workers)
+    where = X if queries is None else queries
+    if X.shape[1] > TREE_FEATURES:
+        search = NearestNeighbors(algorithm="brute", n_jobs=workers).fit(X)
+        found = search.kneighbors(where, n_neighbors + own)
+    else:
+        found = cKDTree(X, balanced_tree=False).query(where, np.arange(1, n_neighbors + 1 + own), workers=workers)
     distances, indices = (np.asarray(a)[:, own:] for a in found)
     return distances, indices
 

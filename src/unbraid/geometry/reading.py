@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-NEAR_ZERO = 0.2
+NEAR_ZERO = 0.6
 CLEARLY_ZERO = 0.05
 CLEAR_RATIO = 2.0
 SAFE_RATIO = 50.0
@@ -32,7 +32,7 @@ def read_spectrum(values: np.ndarray, scale: float, k: int, gap: float | str = "
     r"""Count the near-zero eigenvalues :math:`\lambda_1 \le \lambda_2 \le \dots`: m submanifolds have m - 1.
 
     With :math:`\mu` the first nonzero eigenvalue of the graph's scalar Laplacian, the gap is the largest ratio
-    :math:`\lambda_{r+1} / \lambda_r` among those with :math:`\lambda_r \le 0.2\,\mu`, and it counts from 2 on.
+    :math:`\lambda_{r+1} / \lambda_r` among those with :math:`\lambda_r \le 0.6\,\mu`, and it counts from 2 on.
     Without one, :math:`\lambda_1 > 0.05\,\mu` means a single manifold, and anything else is undetermined. A number as
     ``gap`` counts the eigenvalues below it instead.
 

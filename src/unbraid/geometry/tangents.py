@@ -38,10 +38,10 @@ def tangent_frames(X: np.ndarray, points: np.ndarray, neighbors: np.ndarray, k: 
 
     Examples
     --------
-    >>> t = np.linspace(0, 1, 9) ** 2
+    >>> t = np.array([0.0, -0.3, -0.2, -0.1, 0.15, 0.25, 0.35])
     >>> circle = np.c_[np.sin(t), np.cos(t)]
-    >>> frame = tangent_frames(circle, circle[:1], np.arange(1, 9)[None], 1)
-    >>> abs(frame[0, :, 0]).round(3) + 0
+    >>> frame = tangent_frames(circle, circle[:1], np.arange(1, 7)[None], 1)
+    >>> abs(frame[0, :, 0]).round(2)
     array([1., 0.])
     """
     n, m = neighbors.shape

@@ -12,6 +12,7 @@ from unbraid.metrics.factor_vae import factor_vae
 from unbraid.metrics.infomec import InfoMEC, infomec
 from unbraid.metrics.irs import irs
 from unbraid.metrics.jemmig import jemmig
+from unbraid.metrics.local_isometry import local_isometry
 from unbraid.metrics.mcc import Matching, match, mcc
 from unbraid.metrics.med import med
 from unbraid.metrics.mig import mig
@@ -19,6 +20,7 @@ from unbraid.metrics.mig_sup import mig_sup
 from unbraid.metrics.modularity import modularity
 from unbraid.metrics.pairwise_information import pairwise_information
 from unbraid.metrics.sap import sap
+from unbraid.metrics.subspace_angle import aligned_subspace_angle, subspace_angle
 from unbraid.metrics.total_correlation import total_correlation
 from unbraid.metrics.udr import UDR, udr
 from unbraid.metrics.wasserstein_correlation import wasserstein_correlation
@@ -29,6 +31,7 @@ __all__ = [
     "Downstream",
     "InfoMEC",
     "Matching",
+    "aligned_subspace_angle",
     "beta_vae",
     "dci",
     "dcimig",
@@ -38,6 +41,7 @@ __all__ = [
     "infomec",
     "irs",
     "jemmig",
+    "local_isometry",
     "match",
     "mcc",
     "med",
@@ -46,6 +50,7 @@ __all__ = [
     "modularity",
     "pairwise_information",
     "sap",
+    "subspace_angle",
     "total_correlation",
     "udr",
     "wasserstein_correlation",

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unbraid.metrics.arrays import choose, split
-from unbraid.metrics.trees import BACKENDS
+from unbraid.metrics.logistic import fit_logistic, standardise
+from unbraid.metrics.trees import BACKENDS, canonical_ranks, mode
 
 
 @dataclass(frozen=True)
@@ -99,23 +100,24 @@ def downstream(
     if not sizes or min(sizes) < 2 or max(sizes) > available:
         raise ValueError(f"n_train={list(n_train)!r}; allowed are sizes from 2 to the {available} training rows.")
     order = np.random.default_rng(random_state).permutation(available)
-    mean, scale = parts.codes.mean(axis=0), parts.codes.std(axis=0)
-    scale = np.where(np.ptp(parts.codes, axis=0) > 0, scale, 1)
-    X, X_test = (parts.codes - mean) / scale, (parts.codes_test - mean) / scale
     scores = np.empty((len(sizes), parts.factors.values.shape[1]))
     for i, n in enumerate(sizes):
         rows = order[:n]
+        if classifier == "logistic":
+            X, X_test = standardise(parts.codes[rows], parts.codes_test)
+        else:
+            X, X_test, _ = canonical_ranks(parts.codes[rows], parts.codes_test)
         for k, discrete in enumerate(parts.factors.discrete):
             v, v_test = parts.factors.values[rows, k], parts.factors_test.values[:, k]
-            scores[i, k] = _score(X[rows], v, X_test, v_test, discrete, classifier, random_state)
+            scores[i, k] = _score(X, v, X_test, v_test, discrete, classifier, random_state)
     return Downstream(sizes, scores.mean(axis=1), scores, classifier)
 
 
 def _score(X, v, X_test, v_test, discrete: bool, classifier: str, random_state: int | None) -> float:
-    if np.ptp(v) == 0:
-        predicted = np.full(len(v_test), v[0])
+    if np.ptp(v) == 0 or not X.shape[1]:
+        predicted = np.full(len(v_test), mode(v) if discrete else v.mean())
     else:
-        model = _linear(discrete, v) if classifier == "logistic" else BACKENDS[classifier](discrete, random_state)
+        model = _linear(discrete) if classifier == "logistic" else BACKENDS[classifier](discrete, random_state)
         predicted = model.fit(X, v.astype(np.int64) if discrete else v).predict(X_test)
     if discrete:
         return float(np.mean(predicted == v_test))
@@ -133,8 +135,6 @@ class _CrossValidatedLogistic:
         self.n_folds = n_folds
 
     def fit(self, X: np.ndarray, v: np.ndarray) -> "_CrossValidatedLogistic":
-        from unbraid.metrics.logistic import fit_logistic
-
         self.values_, labels = np.unique(v, return_inverse=True)
         fold = np.empty(len(v), dtype=int)
         fold[np.argsort(labels, kind="stable")] = np.arange(len(v)) % self.n_folds  # stratified
@@ -144,8 +144,9 @@ class _CrossValidatedLogistic:
             seen, own = np.unique(labels[train], return_inverse=True)
             if len(seen) < 2 or train.all():
                 continue
+            model = None
             for i, C in enumerate(_PENALTIES):
-                model = fit_logistic(X[train], own, C=C, tol=1e-4, max_iter=100)
+                model = fit_logistic(X[train], own, C=C, tol=1e-3, max_iter=100, start=model)
                 right[i] += np.sum(seen[model.predict(X[~train])] == labels[~train])
         self.C_ = _PENALTIES[right.argmax()]
         self.model_ = fit_logistic(X, labels, C=self.C_, tol=1e-4, max_iter=100)
@@ -155,7 +156,7 @@ class _CrossValidatedLogistic:
         return self.values_[self.model_.predict(X)]
 
 
-def _linear(discrete: bool, v: np.ndarray) -> Any:
+def _linear(discrete: bool) -> Any:
     if discrete:
         return _CrossValidatedLogistic()
     from sklearn.linear_model import RidgeCV

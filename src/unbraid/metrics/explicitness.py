@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
 from unbraid.metrics.arrays import Factors, split
-from unbraid.metrics.logistic import fit_logistic
+from unbraid.metrics.logistic import fit_logistic, standardise
 
 
 def explicitness(
@@ -60,13 +60,9 @@ def explicitness(
     True
     """
     parts = split(factors, codes, factors_test, codes_test, test_size=test_size, random_state=random_state)
-    keep = np.ptp(parts.codes, axis=0) > 0
-    if not keep.any():
+    X, X_test = standardise(parts.codes, parts.codes_test)
+    if not X.shape[1]:
         return 0.5
-    mean, scale = parts.codes[:, keep].mean(axis=0), parts.codes[:, keep].std(axis=0)
-    X, X_test = (parts.codes[:, keep] - mean) / scale, (parts.codes_test[:, keep] - mean) / scale
-    order = np.lexsort(X[: min(len(X), 64)])  # the order of the codes must not reach the solver
-    X, X_test = X[:, order], X_test[:, order]
     scores = []
     for labels, labels_test in paired_classes(parts.factors, parts.factors_test, n_bins):
         areas = _areas(fit_logistic(X, labels, C=C).log_proba(X_test), labels_test)

@@ -81,8 +81,6 @@ def factor_vae(
 def _votes(source: Pool | Fresh, n: int, size: int, active: np.ndarray, scale: np.ndarray, shape: tuple) -> np.ndarray:
     """How often each code moved least while each factor stood still, (n_factors, n_codes)."""
     votes = np.zeros(shape, dtype=np.int64)
-    for k, batch in source.batches(n, size):
-        moved = batch[:, :, active] / scale
-        moved -= moved.mean(axis=1, keepdims=True)
-        np.add.at(votes, (k, np.einsum("bsd,bsd->bd", moved, moved).argmin(axis=1)), 1)
+    for k, moved in source.variances(n, size):
+        np.add.at(votes, (k, (moved[:, active] / scale**2).argmin(axis=1)), 1)
     return votes

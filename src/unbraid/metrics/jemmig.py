@@ -13,7 +13,8 @@ def jemmig(factors: ArrayLike, codes: ArrayLike, *, n_bins: int = 20) -> float:
               \frac{H(v_k, z_{(1)}) - I(v_k; z_{(1)}) + I(v_k; z_{(2)})}{H(v_k) + \log B}
 
     with :math:`B` bins. The joint entropy punishes a code that holds more than its factor, which MIG forgives.
-    The score is 1 only when the code takes one value for each value of the factor.
+    The score is 1 only when the code takes one value for each value of the factor. By its formula constant codes do
+    not score 0 but :math:`\log B / (H(v_k) + \log B)`: read it beside its chance level.
 
     Parameters
     ----------

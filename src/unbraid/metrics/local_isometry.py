@@ -82,17 +82,15 @@ def diagonal_rescaling(steps: Floats, lengths: Floats, n_iter: int = 20) -> Floa
     >>> diagonal_rescaling(steps, np.linalg.norm(steps * [2.0, 0.5], axis=1)).round(6).tolist()
     [2.0, 0.5]
     """
-    from scipy.optimize import nnls
-
     squares = steps**2
     size = np.maximum(squares.mean(axis=0), 1e-300)  # condition the fit when codes have very different units
     squares = squares / size
-    weights = nnls(squares, lengths**2)[0]
+    weights = _nonnegative(squares, lengths**2)
     for _ in range(n_iter):
         found = np.sqrt(np.maximum(squares @ weights, 1e-300))
         J = squares / (2 * found[:, None])
         # The model is sqrt(squares @ w): linearised at w it reads found + J (w' - w), and J w = found / 2.
-        new = nnls(J, lengths - found / 2)[0]
+        new = _nonnegative(J, lengths - found / 2)
         done = np.allclose(new, weights, rtol=1e-9, atol=1e-12 * max(weights.max(), 1e-300))
         weights = new
         if done:
@@ -100,16 +98,29 @@ def diagonal_rescaling(steps: Floats, lengths: Floats, n_iter: int = 20) -> Floa
     return np.sqrt(weights / size)
 
 
-def neighbor_pairs(X: Floats, k: int) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
-    """Pairs (i, j, distance) of the graph of k nearest neighbours."""
+def _nonnegative(A: Floats, b: Floats) -> Floats:
+    """argmin |A w - b| over w >= 0 for a tall A, from its small triangular factor."""
+    from scipy.optimize import nnls
+
+    G = A.T @ A
+    G[np.diag_indices(len(G))] += 1e-14 * max(np.trace(G), 1e-300)
+    L = np.linalg.cholesky(G)
+    return nnls(L.T, np.linalg.solve(L, A.T @ b))[0]
+
+
+def neighbor_pairs(
+    X: Floats, k: int, max_points: int | None = None
+) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
+    """Pairs (i, j, distance) of the graph of k nearest neighbours; the edges of every so many points, if told so."""
     k = min(k, len(X) - 1)
+    rows = np.arange(0, len(X), max(1, len(X) // max_points) if max_points else 1)
     if X.shape[1] <= 20:
-        distances, near = map(np.asarray, cKDTree(X).query(X, k=k + 1))
+        distances, near = map(np.asarray, cKDTree(X).query(X[rows], k=k + 1))
     else:
         from sklearn.neighbors import NearestNeighbors
 
-        distances, near = NearestNeighbors(n_neighbors=k + 1, algorithm="brute").fit(X).kneighbors(X)
-    i = np.repeat(np.arange(len(X)), k)
+        distances, near = NearestNeighbors(n_neighbors=k + 1, algorithm="brute").fit(X).kneighbors(X[rows])
+    i = np.repeat(rows, k)
     return i, near[:, 1:].ravel(), distances[:, 1:].ravel()
 
 

@@ -6,41 +6,46 @@ They come from one shared pool of encoded samples, or are encoded afresh from fa
 from collections.abc import Callable, Iterator
 
 import numpy as np
+from numba import njit
 from numpy.typing import ArrayLike
 
 from unbraid.metrics.arrays import check, check_codes, check_factors
 
 _CHUNK = 500  # batches at a time, so that memory stays small
 
+Batches = Iterator[tuple[np.ndarray, np.ndarray]]
+
 
 class Pool:
     """Encoded samples, grouped by the value of each factor."""
 
     def __init__(self, labels: np.ndarray, codes: np.ndarray, rng: np.random.Generator):
-        self.codes, self._rng, self._labels = codes, rng, labels
+        self._codes, self._rng, self._labels = np.ascontiguousarray(codes), rng, labels
         self._order = np.argsort(labels, axis=0, kind="stable")
         self._place = np.argsort(self._order, axis=0)
-        counts = [np.bincount(column) for column in labels.T]
-        self._starts = [np.cumsum(c) - c for c in counts]
-        self._counts = counts
+        self._counts = [np.bincount(column) for column in labels.T]
+        self._starts = [np.cumsum(c) - c for c in self._counts]
 
     def spread(self, n: int) -> np.ndarray:
-        return self.codes
+        """Codes that show how far each varies over all data."""
+        return self._codes
 
-    def batches(self, n: int, size: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Factor (b,) and codes (b, size, n_codes) whose rows share one value of it."""
+    def variances(self, n: int, size: int) -> Batches:
+        """Factor (b,), and the codes' sums of squared deviations (b, n_codes) in batches that share a value of it."""
         for k, anchors in self._anchors(n, 1):
-            yield k, self.codes[self._partners(k, np.repeat(anchors, size, axis=1), exclude=False)]
+            rows = self._partners(k, np.repeat(anchors, size, axis=1), exclude=False)
+            yield k, _squared_deviations(self._codes, rows)
 
-    def pairs(self, n: int, size: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Factor (b,) and two arrays of codes (b, size, n_codes), equal in that factor row by row."""
+    def differences(self, n: int, size: int) -> Batches:
+        """Factor (b,), and the codes' mean absolute differences (b, n_codes) over pairs that agree in it."""
         for k, anchors in self._anchors(n, size):
-            yield k, self.codes[anchors], self.codes[self._partners(k, anchors, exclude=True)]
+            yield k, _mean_differences(self._codes, anchors, self._partners(k, anchors, exclude=True))
 
-    def _anchors(self, n: int, size: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def _anchors(self, n: int, size: int) -> Batches:
         for start in range(0, n, _CHUNK):
             b = min(_CHUNK, n - start)
-            yield self._rng.integers(self._labels.shape[1], size=b), self._rng.integers(len(self.codes), size=(b, size))
+            k = self._rng.integers(self._labels.shape[1], size=b)
+            yield k, self._rng.integers(len(self._codes), size=(b, size))
 
     def _partners(self, factors: np.ndarray, anchors: np.ndarray, *, exclude: bool) -> np.ndarray:
         """A row with the anchor's value of the factor, another one than the anchor if there is any."""
@@ -59,6 +64,38 @@ class Pool:
         return partners
 
 
+@njit(cache=True)
+def _squared_deviations(codes, rows):
+    """Two passes, so that a code that stands still is exactly 0."""
+    b, size = rows.shape
+    d = codes.shape[1]
+    out = np.zeros((b, d))
+    mean = np.empty(d)
+    for i in range(b):
+        mean[:] = codes[rows[i, 0]]
+        shift = np.zeros(d)
+        for j in range(size):
+            for c in range(d):
+                shift[c] += codes[rows[i, j], c] - mean[c]
+        mean += shift / size
+        for j in range(size):
+            for c in range(d):
+                out[i, c] += (codes[rows[i, j], c] - mean[c]) ** 2
+    return out
+
+
+@njit(cache=True)
+def _mean_differences(codes, first, second):
+    b, size = first.shape
+    d = codes.shape[1]
+    out = np.zeros((b, d))
+    for i in range(b):
+        for j in range(size):
+            for c in range(d):
+                out[i, c] += abs(codes[first[i, j], c] - codes[second[i, j], c])
+    return out / size
+
+
 class Fresh:
     """Factors drawn independently, each from its own column, and encoded when they are needed."""
 
@@ -68,17 +105,18 @@ class Fresh:
     def spread(self, n: int) -> np.ndarray:
         return self._codes(self._draw((n,)))
 
-    def batches(self, n: int, size: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        for k, column, first in self._fixed(n, size):
+    def variances(self, n: int, size: int) -> Batches:
+        for k, column, factors in self._fixed(n, size):
             rows = np.arange(len(k))
-            first[rows, :, column] = first[rows, 0, column][:, None]
-            yield k, self._codes(first)
+            factors[rows, :, column] = factors[rows, 0, column][:, None]
+            codes = self._codes(factors)
+            yield k, ((codes - codes.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
 
-    def pairs(self, n: int, size: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    def differences(self, n: int, size: int) -> Batches:
         for k, column, first in self._fixed(n, size):
             second, rows = self._draw(first.shape[:-1]), np.arange(len(k))
             second[rows, :, column] = first[rows, :, column]
-            yield k, self._codes(first), self._codes(second)
+            yield k, np.abs(self._codes(first) - self._codes(second)).mean(axis=1)
 
     def _fixed(self, n: int, size: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         for start in range(0, n, _CHUNK):

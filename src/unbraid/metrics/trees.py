@@ -12,6 +12,7 @@ import numpy as np
 
 from unbraid.extras import require
 from unbraid.metrics.arrays import Factors, Split, choose
+from unbraid.metrics.boosting import HistogramBoosting
 
 
 @dataclass(frozen=True)
@@ -80,13 +81,13 @@ def _constant_scores(parts: Split) -> tuple[np.ndarray, np.ndarray]:
     """Without any code that varies, the most frequent class is all that can be said."""
 
     def share(truth: Factors) -> np.ndarray:
-        modes = [_mode(column) for column in parts.factors.values.T]
+        modes = [mode(column) for column in parts.factors.values.T]
         return np.where(truth.discrete, (truth.values == modes).mean(axis=0), 0.0)
 
     return share(parts.factors), share(parts.factors_test)
 
 
-def _mode(column: np.ndarray) -> float:
+def mode(column: np.ndarray) -> float:
     values, counts = np.unique(column, return_counts=True)
     return values[counts.argmax()]
 
@@ -167,8 +168,13 @@ def _extra_trees(discrete: bool, random_state: int | None) -> Any:
     )
 
 
+def _hist(discrete: bool, random_state: int | None) -> Any:
+    return HistogramBoosting(discrete, n_estimators=100, learning_rate=0.1)
+
+
 BACKENDS: dict[str, Callable[[bool, int | None], Any]] = {
     "gbt": _gbt,
+    "hist": _hist,
     "lightgbm": _lightgbm,
     "extra_trees": _extra_trees,
 }

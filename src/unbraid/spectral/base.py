@@ -1,6 +1,7 @@
 """The estimator under every spectral method: reduce, find neighbours, embed, choose, extend."""
 
 import sys
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from unbraid.metrics.local_isometry import diagonal_rescaling, isometry_of_pairs
 from unbraid.persistence import Persistent
@@ -32,6 +33,16 @@ HELD_OUT = 1000
 FINEST = 0.002  # share of the variance left out by the PCA in which distances are measured
 ICA_POINTS = 20_000
 ENOUGH = 0.01  # error on held-out points, in standard deviations of a code, that needs no more landmarks
+
+
+@cache
+def _threads() -> ThreadpoolController:
+    return ThreadpoolController()  # looking through the loaded libraries takes milliseconds: once is enough
+
+
+def _one_blas_thread():
+    """Thousands of small products are slower, not faster, when each is shared among threads."""
+    return _threads().limit(limits=1, user_api="blas")
 
 
 class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, Persistent):
@@ -64,7 +75,7 @@ class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         -------
         self
         """
-        with threadpool_limits(limits=1, user_api="blas"):
+        with _one_blas_thread():
             return self._fit(X)
 
     def _fit(self, X):
@@ -138,7 +149,7 @@ class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             )
         m = self.maps_.points.shape[1]
         parts = []
-        with threadpool_limits(limits=1, user_api="blas"), bar("transform", show=self.verbose) as advance:
+        with _one_blas_thread(), bar("transform", show=self.verbose) as advance:
             for block in data:
                 parts.append(function(self.reduction_.truncated(m)(block)))
                 advance(len(block))

@@ -103,6 +103,11 @@ def _factor(M: sp.csc_array, shift: float):
         dense[np.diag_indices(n)] += shift
         factor = scipy.linalg.cho_factor(dense, lower=True, overwrite_a=True, check_finite=False)
         return lambda V: scipy.linalg.cho_solve(factor, V, check_finite=False)
-    shifted = sp.csc_matrix(M + shift * sp.eye_array(n, format="csc"))
+    on_diagonal = M.indices == np.repeat(np.arange(n), np.diff(M.indptr))
+    if on_diagonal.sum() == n:
+        shifted = sp.csc_matrix(M, copy=True)  # the factorisation sorts it in place
+        shifted.data += shift * on_diagonal
+    else:
+        shifted = sp.csc_matrix(M + shift * sp.eye_array(n))
     lu = sla.splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
     return lu.solve

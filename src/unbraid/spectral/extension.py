@@ -55,8 +55,8 @@ class LocalMaps(Persistent):
         return LocalMaps(
             self.points,
             np.ascontiguousarray((self.codes - mean) @ matrix.T),
-            np.ascontiguousarray(np.einsum("ab,nbm->nam", matrix, self.forward)),
-            np.ascontiguousarray(np.einsum("nmb,ba->nma", self.backward, np.linalg.inv(matrix))),
+            matrix @ self.forward,
+            self.backward @ np.linalg.inv(matrix),
             self.reach,
         )
 
@@ -119,15 +119,15 @@ def fit_maps(points: Floats, codes: Floats, near: NDArray[np.intp], distances: F
     for start in range(0, n, step):
         part = slice(start, start + step)
         V, rows = bases[part], near[part]
-        T = np.einsum("nkm,nmd->nkd", points[rows] - points[part, None], V)
+        T = (points[rows] - points[part, None]) @ V
         C = codes[rows] - codes[part, None]
         T = T - T.mean(axis=1, keepdims=True)
         C = C - C.mean(axis=1, keepdims=True)
-        gram = np.einsum("nka,nkb->nab", T, T)
+        gram = T.transpose(0, 2, 1) @ T
         ridge = 1e-10 * np.trace(gram, axis1=1, axis2=2)[:, None, None] + 1e-300
-        A = np.linalg.solve(gram + ridge * np.eye(d), np.einsum("nka,nkc->nac", T, C))  # (n, tangent, code)
-        forward[part] = np.einsum("nmd,ndc->ncm", V, A)
-        backward[part] = np.einsum("nmd,ncd->nmc", V, np.linalg.pinv(A, rcond=1e-6))
+        A = np.linalg.solve(gram + ridge * np.eye(d), T.transpose(0, 2, 1) @ C)  # (n, tangent, code)
+        forward[part] = (V @ A).transpose(0, 2, 1)
+        backward[part] = V @ np.linalg.pinv(A, rcond=1e-6).transpose(0, 2, 1)
     return LocalMaps(
         np.ascontiguousarray(points), np.ascontiguousarray(codes), forward, backward, float(np.median(distances[:, 1]))
     )

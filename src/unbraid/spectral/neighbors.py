@@ -85,8 +85,7 @@ class Graph:
 def graph_of(near: Indices) -> Graph:
     """Connected components and orphans of a neighbour list (n, k) whose first column is the point itself."""
     n, k = near.shape
-    rows = np.repeat(np.arange(n), k)
-    adjacency = sp.csr_array((np.ones(n * k, dtype=np.int8), (rows, near.ravel())), shape=(n, n))
+    adjacency = sp.csr_array((np.ones(n * k, dtype=np.int8), near.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
     n_components, labels = connected_components(adjacency, directed=False)
     order = np.argsort(-np.bincount(labels), kind="stable")
     rank = np.empty(n_components, dtype=np.intp)

@@ -21,6 +21,7 @@ Floats = NDArray[np.float64]
 Pairs = tuple[NDArray[np.intp], NDArray[np.intp], Floats]
 
 EDGE_NEIGHBORS = 15
+EDGE_POINTS = 1500
 CLOSEST_POINTS = 1500
 MOSTLY = 0.9  # share of the points that must hang together; the rest is placed by the local maps
 WIDEST = 200  # neighbours up to which a connected graph is looked for
@@ -98,7 +99,7 @@ def choose(est: "SpectralEstimator", P: Floats, d: int, rng, advance, fixed: Can
             f"{smallest}. Give more points or ask for fewer factors."
         )
     sizes = [fixed.pca_components] if fixed else _pca_sizes(est, P, d)
-    edges = neighbor_pairs(P, EDGE_NEIGHBORS)
+    edges = neighbor_pairs(P, EDGE_NEIGHBORS, EDGE_POINTS)
     searching = len(sizes) > 1 or (est.n_neighbors == "auto" and fixed is None)
     closest = _closest(P, rng) if searching else None
     best: Choice | None = None
@@ -267,6 +268,10 @@ def metric_root(steps: Floats, lengths: Floats) -> Floats:
 def merge_duplicates(P: Floats) -> tuple[Floats, int]:
     """Different points in their first order, and how many were equal to an earlier one."""
     grain = 1e-9 * max(float(np.abs(P).max()), 1e-300)
+    # Equal points have equal projections: where no two projections meet, there is nothing to merge.
+    projected = np.sort(P @ np.cos(np.arange(P.shape[1])))
+    if len(P) > 1 and np.diff(projected).min() > 4 * grain * P.shape[1]:
+        return P, 0
     _, first = np.unique(np.round(P / grain).astype(np.int64), axis=0, return_index=True)
     return P[np.sort(first)], len(P) - len(first)
 

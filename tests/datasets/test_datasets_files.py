@@ -48,20 +48,16 @@ def write_folder(folder):
     return folder, {}
 
 
-def write_tar(folder):
+def write_tar(folder, name="a.tar", mode="w"):
     (folder / "in").mkdir()
     write_folder(folder / "in")
-    with tarfile.open(folder / "a.tar", "w") as archive:
+    with tarfile.open(folder / name, mode) as archive:
         archive.add(folder / "in", "in")
-    return folder / "a.tar", {}
+    return folder / name, {}
 
 
 def write_compressed_tar(folder):
-    (folder / "in").mkdir()
-    write_folder(folder / "in")
-    with tarfile.open(folder / "a.tar.gz", "w:gz") as archive:
-        archive.add(folder / "in", "in")
-    return folder / "a.tar.gz", {}
+    return write_tar(folder, "a.tar.gz", "w:gz")
 
 
 WRITERS = [

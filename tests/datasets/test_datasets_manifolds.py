@@ -85,10 +85,18 @@ def test_gan_manifold_of_faces(shared, tmp_path):
     assert faces.shape == (64, 64, 3)
     ends = faces.observe([[-2, 0], [0, 0], [2, 0]])
     assert np.abs(ends[0] - ends[2]).mean() > np.abs(ends[0] - ends[1]).mean() > 0
+    # the centre is a latent vector of ordinary length, without a part along the two directions
+    assert 6 < np.linalg.norm(faces.centre) < 13
+    along = faces.directions.components[[2, 0]] @ (faces.centre - faces.directions.mean)
+    assert along == pytest.approx(0, abs=1e-4)
+    middle = datasets.load("gan-manifold", weights=path, n_samples=100, centre="mean")
+    assert np.array_equal(middle.centre, middle.directions.mean)
+    with pytest.raises(ValueError, match=r"array of shape \(100,\)"):
+        datasets.load("gan-manifold", weights=path, n_samples=100, centre="nose")
     with pytest.raises(ValueError, match=r"lies in \[-2, 2\]"):
         faces.observe([[3, 0]])
     with pytest.raises(FileNotFoundError, match="checkpoint"):
         datasets.load("gan-manifold", weights=tmp_path / "none.pt")
     (tmp_path / "bad.pt").write_bytes(b"not weights")
-    with pytest.raises(ValueError, match="weights only"):
+    with pytest.raises(ValueError, match="cannot be read as a checkpoint"):
         datasets.load("gan-manifold", weights=tmp_path / "bad.pt")

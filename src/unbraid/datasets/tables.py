@@ -1,0 +1,114 @@
+"""Images that lie in files: complete factor grids, and tables of labelled rows."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from unbraid.datasets.base import RandomState, generator
+from unbraid.datasets.finite import Finite, Grid, Pairs, draw_rows, pairs_of_rows
+
+Reader = Callable[[np.ndarray], np.ndarray]
+
+
+class LoadedGrid(Grid):
+    """A complete grid of discrete factors whose images are read from a file.
+
+    Parameters
+    ----------
+    name : str
+    factor_names, factor_sizes : sequences
+    shape, dtype
+        Of one observation.
+    read : callable
+        ``read(rows)`` gives the images with these numbers in the grid's order.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        factor_names: Sequence[str],
+        factor_sizes: Sequence[int],
+        shape: tuple[int, ...],
+        dtype: np.dtype,
+        read: Reader,
+    ):
+        self.name, self.shape, self.dtype = name, tuple(shape), np.dtype(dtype)
+        self.factor_names = tuple(factor_names)
+        self.factor_sizes = tuple(int(s) for s in factor_sizes)
+        self._read = read
+
+    def _render(self, factors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        return self._read(np.ravel_multi_index(tuple(factors.T), self.factor_sizes))
+
+    def _render_rows(self, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        return self._read(rows)
+
+
+class Table(Finite):
+    """Rows of images with labels; the labels do not determine the image.
+
+    :meth:`sample` draws rows without replacement, :meth:`observe` gives the first image with the given labels.
+
+    Parameters
+    ----------
+    name : str
+    factor_names : sequence of str
+    factors : array (n, n_factors) of int
+    factor_sizes : sequence of int
+    shape, dtype
+        Of one observation.
+    read : callable
+        ``read(rows)`` gives the images with these row numbers.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        factor_names: Sequence[str],
+        factors: np.ndarray,
+        factor_sizes: Sequence[int],
+        shape: tuple[int, ...],
+        dtype: np.dtype,
+        read: Reader,
+    ):
+        self.name, self.shape, self.dtype = name, tuple(shape), np.dtype(dtype)
+        self.factor_names, self.factor_sizes = tuple(factor_names), tuple(int(s) for s in factor_sizes)
+        self._factors, self._read = factors.astype(np.int64), read
+        self._first: dict[bytes, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._factors)
+
+    def factors_at(self, rows: np.ndarray) -> np.ndarray:
+        return self._factors[self._check_rows(rows)]
+
+    def sample_factors(self, n: int, random_state: RandomState = None) -> np.ndarray:
+        return self.factors_at(draw_rows(self, n, generator(random_state)))
+
+    def sample(self, n: int, random_state: RandomState = None) -> tuple[np.ndarray, np.ndarray]:
+        rows = draw_rows(self, n, generator(random_state))
+        return self._read(rows), self._factors[rows]
+
+    def sample_conditional(self, n: int, random_state: RandomState = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """As :meth:`sample`, with the first factor as the label."""
+        X, factors = self.sample(n, random_state)
+        return X, factors, factors[:, 0].copy()
+
+    def sample_pairs(
+        self, n: int = 1, shared: int | str | Sequence[int | str] = 0, random_state: RandomState = None
+    ) -> Pairs:
+        """Pairs of rows; a row's partner is drawn among those that agree with it."""
+        return pairs_of_rows(self, self.columns(shared), n, generator(random_state))
+
+    def _render_rows(self, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        return self._read(rows)
+
+    def _render(self, factors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        if not self._first:
+            for row, key in enumerate(map(bytes, self._factors.astype(np.int16))):
+                self._first.setdefault(key, row)
+        rows = [self._first.get(bytes(row), -1) for row in factors.astype(np.int16)]
+        if -1 in rows:
+            missing = factors[rows.index(-1)].tolist()
+            raise ValueError(f"{self.name} has no image with the factors {missing}; its rows are real, not drawn.")
+        return self._read(np.array(rows))

@@ -1,0 +1,157 @@
+"""Every metric of a representation from one pool of codes, with its error, its chance level and its ceiling."""
+
+import time
+from collections.abc import Iterable
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from unbraid.evaluation.interval import interval, replicate
+from unbraid.evaluation.protocol import PROTOCOLS, Protocol, find_protocol
+from unbraid.evaluation.registry import REGISTRY, Metric, register, select
+from unbraid.evaluation.sample import Sample, ceiling_codes, draw_sample
+from unbraid.evaluation.table import Evaluation, Score
+from unbraid.progress import bar
+
+__all__ = [
+    "PROTOCOLS",
+    "REGISTRY",
+    "Evaluation",
+    "Metric",
+    "Protocol",
+    "Sample",
+    "Score",
+    "ceiling_codes",
+    "draw_sample",
+    "evaluate",
+    "interval",
+    "register",
+]
+
+_ENCODE_AT_ONCE = 1000
+
+
+def evaluate(
+    model_or_codes: Any,
+    dataset_or_factors: Any,
+    metrics: str | Iterable[str] = "all",
+    *,
+    protocol: str | Protocol = "fast",
+    progress: bool | None = None,
+) -> Evaluation:
+    """Score a representation: each metric with its 95 % interval, chance level and ceiling.
+
+    One pool of samples is encoded once, and every metric is computed from it. The interval comes from random halves of
+    the sample (:func:`unbraid.evaluation.interval`). Chance is the score of the same codes paired with other samples;
+    the ceiling is that of codes that determine the factors (:func:`unbraid.evaluation.ceiling_codes`), of the same
+    size and binning. A score means something only between these two.
+
+    Parameters
+    ----------
+    model_or_codes : estimator with ``transform``, or array (n_samples, n_codes)
+    dataset_or_factors : data set, its name, a pair (X, factors), or array (n_samples, n_factors)
+        A data set has ``sample(n, random_state) -> X, factors``. With codes, the array of their factors: integers are
+        classes, floats are continuous.
+    metrics : "all", a name, or names
+        Names of metrics or of rows of the table.
+    protocol : {"fast", "dlib-v1"} or Protocol
+        "dlib-v1" has the sample sizes and settings of the study: minutes a metric where trees are trained. "fast" has
+        the same estimands with smaller samples, and DCI by the fast backend.
+    progress : bool, optional
+        Show a progress bar; by default on a terminal.
+
+    Returns
+    -------
+    Evaluation
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> factors = rng.integers(0, 5, size=(500, 2))
+    >>> result = evaluate(factors + 0.3 * rng.normal(size=(500, 2)), factors, metrics=["mcc", "mig"])
+    >>> result["mcc"].low < result["mcc"].value < result["mcc"].high
+    True
+    """
+    rules = find_protocol(protocol)
+    with bar("evaluate", total=None, show=progress) as advance:
+        factors, codes, observations = _pool(model_or_codes, dataset_or_factors, rules, advance)
+        chosen = select(metrics, observations=observations is not None)
+        sizes = {"n_samples": rules.n_samples, "n_train": rules.n_train, "n_test": rules.n_test}
+        sample = draw_sample(factors, codes, observations, **sizes, random_state=rules.random_state)
+    scores: list[Score] = []
+    with bar("score", total=sum(_steps(x, rules) for x in chosen), show=progress) as advance:
+        for metric in chosen:
+            scores += _rows(metric, sample, rules, advance)
+    from unbraid import __version__
+
+    return Evaluation(
+        scores=tuple(scores),
+        protocol=rules,
+        n_samples=len(sample.rows),
+        n_train=len(sample.train),
+        n_test=len(sample.test),
+        n_codes=sample.pool_codes.shape[1],
+        n_factors=sample.pool_factors.shape[1],
+        version=__version__,
+    )
+
+
+def _pool(model: Any, data: Any, rules: Protocol, advance: Any) -> tuple[Any, Any, np.ndarray | None]:
+    """Factors, codes and (from a model) observations."""
+    if not hasattr(model, "transform"):
+        if isinstance(data, str) or (hasattr(data, "sample") and not hasattr(data, "iloc")):
+            raise TypeError("codes were given with a data set; give the model itself, or the factors of these codes.")
+        return data, model, None
+    if isinstance(data, str):
+        data = import_module("unbraid.datasets").load(data)
+    if isinstance(data, tuple) and len(data) == 2:
+        X, factors = np.asarray(data[0]), data[1]
+    elif hasattr(data, "sample"):
+        X, factors = data.sample(rules.pool, random_state=rules.random_state)
+    else:
+        raise TypeError(
+            f"a {type(model).__name__} needs data to encode, and received {type(data).__name__}: "
+            "give a data set, its name, or a pair (X, factors)."
+        )
+    codes = []
+    for start in range(0, len(X), _ENCODE_AT_ONCE):
+        codes.append(np.asarray(model.transform(X[start : start + _ENCODE_AT_ONCE])))
+        advance(len(codes[-1]), metric="encode")
+    return factors, np.concatenate(codes), X
+
+
+def _steps(metric: Metric, rules: Protocol) -> int:
+    chance = rules.chance_draws[metric.cost] if metric.supervised else 0
+    return 2 + chance + rules.replicates[metric.cost]
+
+
+def _rows(metric: Metric, sample: Sample, rules: Protocol, advance: Any) -> list[Score]:
+    """Value, interval, chance and ceiling of every row of one metric."""
+    seed = rules.random_state
+
+    def compute(of: Sample, seed: int) -> tuple[float, ...]:
+        found = metric.compute(of, rules, seed)
+        advance(1, metric=metric.name)
+        return found
+
+    began = time.perf_counter()
+    value = np.array(compute(sample, seed))
+    seconds = time.perf_counter() - began
+    halves = replicate(lambda rng: compute(sample.half(rng), _draw(rng)), rules.replicates[metric.cost], seed + 1)
+    low, high = interval(value, halves, metric.bounds)
+    chance = np.full(len(value), np.nan)
+    if metric.supervised:
+        drawn = replicate(
+            lambda rng: compute(sample.independent(rng), _draw(rng)), rules.chance_draws[metric.cost], seed + 2
+        )
+        chance = drawn.mean(axis=0)
+    ceiling = np.array(compute(sample.ideal(rules.ceiling_marginal, seed), seed))
+    numbers = np.column_stack([value, low, high, chance, ceiling]).tolist()
+    return [
+        Score(name, v, a, b, c, top, seconds, metric.better) for name, (v, a, b, c, top) in zip(metric.rows, numbers)
+    ]
+
+
+def _draw(rng: np.random.Generator) -> int:
+    return int(rng.integers(2**31))

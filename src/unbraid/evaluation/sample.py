@@ -1,0 +1,124 @@
+"""The pool of encoded samples that all metrics share, and the samples made from it for chance, ceiling and error."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtri
+
+from unbraid.metrics.arrays import check, check_factors, choose
+
+Parts = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A pool of factors and codes, and the rows of it that plain metrics, training and testing use."""
+
+    pool_factors: np.ndarray
+    pool_codes: np.ndarray
+    rows: np.ndarray
+    train: np.ndarray
+    test: np.ndarray
+    pool_observations: np.ndarray | None = None
+
+    @cached_property
+    def factors(self) -> np.ndarray:
+        return self.pool_factors[self.rows]
+
+    @cached_property
+    def codes(self) -> np.ndarray:
+        return self.pool_codes[self.rows]
+
+    @property
+    def observations(self) -> np.ndarray | None:
+        return None if self.pool_observations is None else self.pool_observations[self.rows]
+
+    @cached_property
+    def parts(self) -> Parts:
+        """Factors and codes to train on, factors and codes to test on."""
+        v, z = self.pool_factors, self.pool_codes
+        return v[self.train], z[self.train], v[self.test], z[self.test]
+
+    @property
+    def n_train(self) -> int:
+        return len(self.train)
+
+    def half(self, rng: np.random.Generator) -> "Sample":
+        """Half of the rows of each kind, drawn without replacement."""
+
+        def draw(rows: np.ndarray) -> np.ndarray:
+            return np.sort(rng.permutation(rows)[: max(len(rows) // 2, 2)])
+
+        return replace(self, rows=draw(self.rows), train=draw(self.train), test=draw(self.test))
+
+    def independent(self, rng: np.random.Generator) -> "Sample":
+        """The same codes for other samples than their own."""
+        return replace(self, pool_codes=self.pool_codes[rng.permutation(len(self.pool_codes))])
+
+    def ideal(self, marginal: str, seed: int) -> "Sample":
+        """One code for each factor, which determines it; with fewer codes than factors, for the richest of them."""
+        codes = ceiling_codes(self.pool_factors, marginal=marginal, random_state=seed)
+        n_values = [len(np.unique(v)) for v in check_factors(self.pool_factors).values.T]
+        richest = np.argsort(n_values, kind="stable")[::-1][: self.pool_codes.shape[1]]
+        return replace(self, pool_codes=codes[:, np.sort(richest)])
+
+
+def draw_sample(
+    factors: ArrayLike,
+    codes: ArrayLike,
+    observations: np.ndarray | None,
+    *,
+    n_samples: int,
+    n_train: int,
+    n_test: int,
+    random_state: int,
+) -> Sample:
+    """All rows up to the sizes given. Of few rows a third is for testing, which is how the metrics split themselves."""
+    _, z = check(factors, codes, min_samples=4)
+    n = len(z)
+    order = np.random.default_rng(random_state).permutation(n)
+    n_held = min(round(n / 3), n_test)
+    test, train = np.sort(order[:n_held]), np.sort(order[n_held:][:n_train])
+    rows = np.sort(order[:n_samples])
+    return Sample(_array(factors), z, rows, train, test, observations)
+
+
+def _array(factors: ArrayLike) -> np.ndarray:
+    """Factors as one array that keeps the kind of each column."""
+    truth = check_factors(factors)
+    if truth.discrete.all():
+        return truth.values.astype(np.int64)
+    if not truth.discrete.any():
+        return truth.values
+    mixed = np.empty(truth.values.shape, dtype=object)
+    for k, discrete in enumerate(truth.discrete):
+        mixed[:, k] = truth.values[:, k].astype(np.int64).tolist() if discrete else truth.values[:, k].tolist()
+    return mixed
+
+
+def ceiling_codes(factors: ArrayLike, *, marginal: str = "gaussian", random_state: int | None = 0) -> np.ndarray:
+    r"""One code a factor, which determines it and has a continuous marginal: what a perfect encoder could give.
+
+    .. math:: z = F^{-1}(u), \qquad u \text{ uniform on } [P(v < v_i), P(v \le v_i)]
+
+    with F the Gaussian or uniform distribution function. The value of the factor is a function of z; z spreads within
+    each value as the marginal demands.
+
+    Examples
+    --------
+    >>> from unbraid.metrics import mig
+    >>> factors = np.random.default_rng(0).integers(0, 32, size=10_000)
+    >>> [round(mig(factors, ceiling_codes(factors, marginal=m)), 2) for m in ("gaussian", "uniform")]
+    [0.63, 0.78]
+    """
+    choose(marginal, ("gaussian", "uniform"), "marginal")
+    values = check_factors(factors).values
+    rng = np.random.default_rng(random_state)
+    codes = np.empty(values.shape)
+    for k, v in enumerate(values.T):
+        _, place, counts = np.unique(v, return_inverse=True, return_counts=True)
+        below = np.cumsum(counts) - counts
+        codes[:, k] = (below[place] + counts[place] * rng.uniform(size=len(v))) / len(v)
+    return ndtri(np.clip(codes, 1e-12, 1 - 1e-12)) if marginal == "gaussian" else codes

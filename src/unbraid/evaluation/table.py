@@ -1,0 +1,146 @@
+"""The table of scores that :func:`unbraid.evaluate` returns."""
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from unbraid.evaluation.protocol import Protocol
+from unbraid.extras import require
+
+_HEAD = ("metric", "value", "95 % interval", "chance", "ceiling", "seconds")
+
+
+@dataclass(frozen=True)
+class Score:
+    """One row.
+
+    Attributes
+    ----------
+    name : str
+    value : float
+    low, high : float
+        Ends of the 95 % interval.
+    chance : float
+        Score of the same codes paired with other samples; NaN for scores that know no factors.
+    ceiling : float
+        Score of codes that determine the factors, with as many samples and the same binning.
+    seconds : float
+        Time for the value alone.
+    better : {"high", "low"}
+    """
+
+    name: str
+    value: float
+    low: float
+    high: float
+    chance: float
+    ceiling: float
+    seconds: float
+    better: str = "high"
+
+    def __float__(self) -> float:
+        return self.value
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Scores of one representation. ``evaluation["mig"]`` is a row, ``print(evaluation)`` the table.
+
+    Attributes
+    ----------
+    scores : tuple of Score
+    protocol : Protocol
+        Every setting that the scores depend on.
+    n_samples, n_train, n_test, n_codes, n_factors : int
+        What was scored.
+    version : str
+        Of unbraid.
+    """
+
+    scores: tuple[Score, ...]
+    protocol: Protocol
+    n_samples: int
+    n_train: int
+    n_test: int
+    n_codes: int
+    n_factors: int
+    version: str
+
+    def __getitem__(self, name: str) -> Score:
+        for score in self.scores:
+            if score.name == name:
+                return score
+        raise KeyError(f"{name!r} was not scored; there are: {', '.join(s.name for s in self.scores)}")
+
+    def __iter__(self) -> Iterator[Score]:
+        return iter(self.scores)
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers and strings; NaN and infinity become None."""
+        return _plain(asdict(self))
+
+    def to_json(self, path: str | PathLike | None = None) -> str:
+        """The result as JSON text, also written to ``path`` if one is given."""
+        text = json.dumps(self.to_dict(), indent=1, allow_nan=False)
+        if path is not None:
+            Path(path).write_text(text + "\n", encoding="utf-8")
+        return text
+
+    def to_pandas(self) -> Any:
+        """A DataFrame, one row a score, indexed by its name."""
+        pandas = require("pandas", "metrics")
+        return pandas.DataFrame([asdict(s) for s in self.scores]).set_index("name")
+
+    def __str__(self) -> str:
+        rows = [_HEAD, *(_cells(s) for s in self.scores)]
+        widths = [max(len(r[i]) for r in rows) for i in range(len(_HEAD))]
+        lines = [_line(r, widths) for r in rows]
+        lines.insert(1, "  ".join("-" * w for w in widths))
+        lines.append(
+            f"\n{self.n_codes} codes, {self.n_factors} factors, {self.n_samples} samples "
+            f"({self.n_train} to train on, {self.n_test} to test on); protocol {self.protocol.name}, "
+            f"trees: {self.protocol.dci_backend}."
+        )
+        lines.append("chance: codes of other samples. ceiling: codes that determine the factors. * low is good.")
+        if any(math.isnan(s.value) for s in self.scores):
+            lines.append("efficiency is accuracy(100) / accuracy(10000): it needs 10000 samples to train on.")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<Evaluation of {self.n_codes} codes: {len(self.scores)} scores, protocol {self.protocol.name!r}>"
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{h}</th>" for h in _HEAD)
+        body = "".join("<tr>" + "".join(f"<td>{c}</td>" for c in _cells(s)) + "</tr>" for s in self.scores)
+        return f"<table><tr>{head}</tr>{body}</table>"
+
+
+def _cells(s: Score) -> tuple[str, ...]:
+    between = "–" if math.isnan(s.low) else f"{_number(s.low)} … {_number(s.high)}"
+    name = s.name if s.better == "high" else f"{s.name} *"
+    return name, _number(s.value), between, _number(s.chance), _number(s.ceiling), f"{s.seconds:.2f}"
+
+
+def _number(x: float) -> str:
+    return "–" if math.isnan(x) else f"{x:.3f}"
+
+
+def _line(cells: tuple[str, ...], widths: list[int]) -> str:
+    return "  ".join(c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(cells, widths)))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: _plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value

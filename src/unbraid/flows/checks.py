@@ -1,0 +1,84 @@
+"""Do the data meet what the theory asks? Figures first, then a warning that names them."""
+
+import warnings
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from sklearn.neighbors import NearestNeighbors
+
+SMALL_CLASS = 20  # members; below it a standard deviation is known to 16 % at best
+
+
+class AssumptionWarning(UserWarning):
+    """An assumption of identifiability that the data do not meet."""
+
+
+def class_groups(
+    X: np.ndarray, labels: np.ndarray, rng: np.random.Generator, *, members: int = 400, share: float = 0.01
+) -> tuple[np.ndarray, np.ndarray]:
+    """Groups of classes that touch, and the matrix of how much each pair does.
+
+    Classes a and b touch when at least ``share`` of the 5 nearest neighbours of a's points (among at most ``members``
+    points of each class) belong to b, or the other way round. Groups are the connected components.
+
+    >>> x = np.array([[0.0], [0.1], [0.2], [0.3], [0.4], [0.5], [9.0], [9.1], [9.2], [9.3], [9.4], [9.5]])
+    >>> class_groups(x, np.arange(12) // 3, np.random.default_rng(0))[0].tolist()
+    [0, 0, 1, 1]
+    """
+    n_classes = int(labels.max()) + 1
+    chosen = [np.flatnonzero(labels == c) for c in range(n_classes)]
+    index = np.concatenate([rng.choice(m, min(members, len(m)), replace=False) for m in chosen])
+    rows, own = X[index].reshape(len(index), -1), labels[index]
+    k = min(5, len(index) - 1)
+    near = NearestNeighbors(n_neighbors=k).fit(rows).kneighbors(return_distance=False)
+    cells = coo_array((np.ones(near.size), (np.repeat(own, k), own[near].ravel())), shape=(n_classes, n_classes))
+    shares = cells.toarray()
+    shares /= np.maximum(shares.sum(1, keepdims=True), 1)
+    touching = np.maximum(shares, shares.T) >= share
+    return connected_components(touching, directed=False)[1], shares
+
+
+def warn_of_gaps(X: np.ndarray, labels: np.ndarray, classes: np.ndarray, rng: np.random.Generator) -> None:
+    """Warn when classes fall into groups with empty space between (GIN, 4.3.1: one factor is then found as several)."""
+    groups, shares = class_groups(X, labels, rng)
+    if groups.max() == 0:
+        return
+    names = [classes[groups == g].tolist() for g in range(groups.max() + 1)]
+    between = max(
+        (shares[a, b] for a in range(len(groups)) for b in range(len(groups)) if groups[a] != groups[b]), default=0.0
+    )
+    warnings.warn(
+        f"the classes fall into {len(names)} groups that do not overlap: {names}; at most {between:.2%} of a class's "
+        "nearest neighbours lie in another group. A factor along which classes are apart is then often found as two "
+        "or more latents. More points help if the gap is small; else trust factors within a group only.",
+        AssumptionWarning,
+        stacklevel=4,
+    )
+
+
+def warn_of_small_classes(labels: np.ndarray, classes: np.ndarray) -> None:
+    """Warn of classes whose variances rest on few points."""
+    counts = np.bincount(labels, minlength=len(classes))
+    small = counts < SMALL_CLASS
+    if small.any():
+        least = int(counts.min())
+        warnings.warn(
+            f"{int(small.sum())} of {len(classes)} classes have fewer than {SMALL_CLASS} members (the smallest has "
+            f"{least}, so its standard deviations are known to {1 / np.sqrt(2 * least):.0%}). Merge or drop them.",
+            AssumptionWarning,
+            stacklevel=4,
+        )
+
+
+def warn_of_few_conditions(n_conditions: int, n_informative: int) -> None:
+    """Warn when there are fewer than n k + 1 conditions for n latents with k = 2 statistics each."""
+    needed = 2 * n_informative + 1
+    if n_conditions < needed:
+        warnings.warn(
+            f"{n_conditions} conditions for {n_informative} informative latents: the theory guarantees them from "
+            f"n k + 1 = {needed} conditions on (k = 2). Fewer often suffice in practice (GIN, experiment 2); compare "
+            "runs of several random states before you rely on it.",
+            AssumptionWarning,
+            stacklevel=4,
+        )

@@ -1,0 +1,188 @@
+"""What the latent distribution is conditioned on: classes, sets of augmentations, soft labels, continuous values.
+
+A condition draws batches and turns codes into a loss: the negative log-likelihood of GIN's Eq. 10 with the
+statistics of the batch (Eq. 11 and 12), or of a small network where the condition is continuous.
+"""
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from unbraid.flows.families import FLOOR, Normal
+
+
+class Condition:
+    """Base: rows of a batch, the loss of their codes, and the parameters that the condition itself may learn."""
+
+    n_parameters = 0
+
+    def __init__(self, family: Normal):
+        self.family = family
+
+    def initial(self, rng: np.random.Generator, n_models: int) -> Tensor:
+        return torch.zeros(n_models, 0)
+
+    def draw(self, rng: np.random.Generator) -> np.ndarray:
+        """Row numbers of a batch."""
+        raise NotImplementedError
+
+    def loss(self, r: Tensor, index: np.ndarray, extra: Tensor) -> Tensor:
+        """Mean -log density of codes r (K, features, batch) for each of K models."""
+        raise NotImplementedError
+
+    def get_state(self) -> dict[str, Any]:
+        """What a resumed run needs."""
+        return {}
+
+    def set_state(self, state: dict[str, Any]) -> None: ...
+
+    def _grouped(self, r: Tensor) -> Tensor:
+        """-log density averaged over the last axis and summed over features: (K, features, groups, members) in."""
+        if type(self.family) is Normal:
+            centred = r - r.mean(-1, keepdim=True)
+            var = centred.square().mean(-1) + FLOOR
+            return 0.5 * var.log().sum(1) + 0.5 * r.shape[1] * (1 + np.log(2 * np.pi))
+        p = self.family.fit(r)
+        return self.family.nll(r, (p[0].unsqueeze(-1), p[1].unsqueeze(-1))).mean(-1).sum(1)
+
+
+class Classes(Condition):
+    """Hard labels; every batch holds the same number of points of each class, weighted by the class frequencies.
+
+    Parameters
+    ----------
+    labels : array of int, (n,)
+        0 to C - 1, every class with at least two members.
+    batch_size : int
+        Rounded to C times the same number (at least two) of points.
+    """
+
+    def __init__(self, family: Normal, labels: np.ndarray, batch_size: int):
+        super().__init__(family)
+        counts = np.bincount(labels)
+        self.n_classes = len(counts)
+        self.members = [np.flatnonzero(labels == c) for c in range(self.n_classes)]
+        self.size = max(2, min(batch_size // self.n_classes, int(counts.max())))
+        self.weights = torch.from_numpy((counts / counts.sum()).astype(np.float32))
+        self._queues: list[np.ndarray] = [np.empty(0, int)] * self.n_classes
+
+    def draw(self, rng: np.random.Generator) -> np.ndarray:
+        for c, members in enumerate(self.members):
+            while len(self._queues[c]) < self.size:
+                self._queues[c] = np.concatenate((self._queues[c], rng.permutation(members)))
+        batch = [queue[: self.size] for queue in self._queues]
+        self._queues = [queue[self.size :] for queue in self._queues]
+        return np.concatenate(batch)
+
+    def loss(self, r: Tensor, index: np.ndarray, extra: Tensor) -> Tensor:
+        return self._grouped(r.unflatten(2, (self.n_classes, self.size))) @ self.weights.to(r.dtype)
+
+    def point_weights(self, dtype: torch.dtype) -> Tensor:
+        """Of the points of a batch, summing to 1."""
+        return (self.weights / self.size).repeat_interleave(self.size).to(dtype)
+
+    def get_state(self) -> dict[str, Any]:
+        return {"queue": np.concatenate(self._queues), "lengths": np.array([len(q) for q in self._queues])}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        self._queues = np.split(state["queue"], np.cumsum(state["lengths"])[:-1])
+
+
+class Shuffled(Condition):
+    """Batches that go through shuffled rows."""
+
+    def __init__(self, family: Normal, n: int, batch_size: int):
+        super().__init__(family)
+        self.n, self.size = n, min(batch_size, n)
+        self._queue = np.empty(0, int)
+
+    def draw(self, rng: np.random.Generator) -> np.ndarray:
+        while len(self._queue) < self.size:
+            self._queue = np.concatenate((self._queue, rng.permutation(self.n)))
+        batch, self._queue = self._queue[: self.size], self._queue[self.size :]
+        return batch
+
+    def point_weights(self, dtype: torch.dtype) -> Tensor:
+        return torch.full((self.size,), 1 / self.size, dtype=dtype)
+
+    def get_state(self) -> dict[str, Any]:
+        return {"queue": self._queue}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        self._queue = state["queue"]
+
+
+class Sets(Shuffled):
+    """Each point's augmentations are its own class: statistics over the set (self-supervised GIN, Eq. 7).
+
+    The codes of a batch come point by point, ``n_members`` rows each. ``marginal`` weighs a second term, the sum over
+    latents of the log std over the whole batch: it settles what the sets leave free.
+    """
+
+    def __init__(self, family: Normal, n: int, batch_size: int, n_members: int, marginal: float = 0.0):
+        super().__init__(family, n, batch_size)
+        self.n_members, self.marginal = n_members, marginal
+
+    def loss(self, r: Tensor, index: np.ndarray, extra: Tensor) -> Tensor:
+        loss = self._grouped(r.unflatten(2, (len(index), self.n_members))).mean(-1)
+        if self.marginal == 0:
+            return loss
+        var = (r - r.mean(-1, keepdim=True)).square().mean(-1) + FLOOR
+        return loss + 0.5 * self.marginal * var.log().sum(1)
+
+    def point_weights(self, dtype: torch.dtype) -> Tensor:
+        return super().point_weights(dtype).repeat_interleave(self.n_members) / self.n_members
+
+
+class SoftLabels(Shuffled):
+    """Posterior class weights (n, C): every point counts in each class by its weight."""
+
+    def __init__(self, family: Normal, weights: np.ndarray, batch_size: int):
+        super().__init__(family, len(weights), batch_size)
+        self.weights = torch.from_numpy(np.ascontiguousarray(weights, dtype=np.float32))
+
+    def loss(self, r: Tensor, index: np.ndarray, extra: Tensor) -> Tensor:
+        weights = self.weights[torch.from_numpy(index)].to(r.dtype)
+        total = r.new_zeros(len(r))
+        for w in weights.T:
+            if w.sum() > 1e-3:
+                p = self.family.fit(r, w)
+                nll = self.family.nll(r, (p[0].unsqueeze(-1), p[1].unsqueeze(-1)))
+                total = total + (nll.sum(1) * w).sum(-1)
+        return total / len(index)
+
+
+class Continuous(Shuffled):
+    """Continuous conditions (n, q): mean and log std of a normal latent by a network with one hidden layer.
+
+    mu(u), log sigma(u) = W2 tanh(W1 u + b1) + b2, learned with the flow.
+    """
+
+    hidden = 32
+
+    def __init__(self, family: Normal, values: np.ndarray, batch_size: int, n_features: int):
+        super().__init__(family, len(values), batch_size)
+        self.n_features = n_features
+        self.values = torch.from_numpy(np.ascontiguousarray(values.T, dtype=np.float32))
+        q, h, d = len(self.values), self.hidden, n_features
+        self.shapes = [(h, q), (h, 1), (2 * d, h), (2 * d, 1)]
+        self.sizes = [a * b for a, b in self.shapes]
+        self.n_parameters = sum(self.sizes)
+
+    def initial(self, rng: np.random.Generator, n_models: int) -> Tensor:
+        q = self.shapes[0][1]
+        first = rng.uniform(-1, 1, (n_models, sum(self.sizes[:2]))) / np.sqrt(q)
+        return torch.from_numpy(np.pad(first, ((0, 0), (0, sum(self.sizes[2:])))).astype(np.float32))
+
+    def parameters_at(self, values: Tensor, extra: Tensor) -> tuple[Tensor, Tensor]:
+        """Mean and std (K, features, batch) at conditions (q, batch)."""
+        w1, b1, w2, b2 = (p.unflatten(1, s) for p, s in zip(extra.split(self.sizes, 1), self.shapes))
+        h = torch.tanh(w1 @ values + b1)
+        mean, log_std = (w2 @ h + b2).chunk(2, 1)
+        return mean, log_std.clamp(-12, 12).exp()
+
+    def loss(self, r: Tensor, index: np.ndarray, extra: Tensor) -> Tensor:
+        p = self.parameters_at(self.values[:, torch.from_numpy(index)].to(r.dtype), extra)
+        return self.family.nll(r, p).sum(1).mean(-1)

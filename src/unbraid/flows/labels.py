@@ -1,0 +1,109 @@
+"""What a user gives as the condition: class labels, posterior class weights or continuous values."""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+CONDITIONS = ("auto", "classes", "soft", "continuous")
+
+
+@dataclass
+class Labels:
+    """A condition, understood.
+
+    Attributes
+    ----------
+    kind : {"classes", "soft", "continuous"}
+    classes : array
+        The class values; column numbers for soft labels, empty for continuous conditions.
+    values : array
+        (n,) class numbers, -1 for a point that is left out; (n, C) weights; or (n, q) standardised conditions.
+    centre, scale : arrays
+        Of continuous conditions.
+    """
+
+    kind: str
+    classes: np.ndarray
+    values: np.ndarray
+    centre: np.ndarray
+    scale: np.ndarray
+
+
+def understand(labels: np.ndarray | None, n: int, condition: str = "auto") -> Labels:
+    """Sort out labels: ``auto`` reads integers, booleans and strings as classes, two-dimensional floats whose rows sum
+    to 1 as soft labels, and other floats as continuous conditions (whole-numbered 1-D floats as classes).
+
+    >>> understand(np.array(["a", "b", "a", "b"]), 4).values
+    array([0, 1, 0, 1])
+    """
+    if condition not in CONDITIONS:
+        raise ValueError(f"condition={condition!r} is unknown; choose one of: {', '.join(CONDITIONS)}.")
+    if labels is None:
+        return Labels("classes", np.array([0]), np.zeros(n, int), np.zeros(0), np.ones(0))
+    y = np.asarray(labels)
+    if y.ndim == 2 and y.shape[1] == 1 and condition != "continuous":
+        y = y[:, 0]
+    if y.ndim not in (1, 2) or len(y) != n:
+        raise ValueError(
+            f"labels have shape {y.shape} and X has {n} rows. Give one label a row (n,), class weights (n, C) or "
+            "continuous conditions (n, q)."
+        )
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise ValueError(f"labels hold {int((~np.isfinite(y)).sum())} NaN or infinite values; remove those rows.")
+    kind = _kind(y) if condition == "auto" else condition
+    if kind == "soft":
+        return _soft(y)
+    if kind == "continuous":
+        return _continuous(y)
+    if y.ndim != 1:
+        raise ValueError(f"class labels must be one-dimensional, and these have shape {y.shape}.")
+    return _classes(y)
+
+
+def _kind(y: np.ndarray) -> str:
+    if y.dtype.kind != "f":
+        return "classes" if y.ndim == 1 else "continuous"
+    if y.ndim == 1:
+        return "classes" if (y == np.round(y)).all() and len(np.unique(y)) <= max(2, len(y) // 2) else "continuous"
+    rows = (y >= -1e-6).all() and np.allclose(y.sum(1), 1, atol=1e-3)
+    return "soft" if rows else "continuous"
+
+
+def _classes(y: np.ndarray) -> Labels:
+    classes, values, counts = np.unique(y, return_inverse=True, return_counts=True)
+    lonely = counts < 2
+    if lonely.all():
+        raise ValueError(
+            f"each of the {len(classes)} classes has one member only; a class needs two for a variance. For a "
+            "condition that differs from point to point use condition='continuous'."
+        )
+    if lonely.any():
+        warnings.warn(
+            f"{int(lonely.sum())} of {len(classes)} classes have one member and were left out, as one point has no "
+            f"variance: {classes[lonely][:5].tolist()}.",
+            UserWarning,
+            stacklevel=4,
+        )
+        number = np.where(lonely, -1, np.cumsum(~lonely) - 1)
+        classes, values = classes[~lonely], number[values]
+    return Labels("classes", classes, values, np.zeros(0), np.ones(0))
+
+
+def _soft(y: np.ndarray) -> Labels:
+    if y.ndim != 2 or (y < -1e-6).any() or not np.allclose(y.sum(1), 1, atol=1e-3):
+        raise ValueError(
+            f"soft labels must be (n, C) weights of at least 0 with rows that sum to 1; received shape {y.shape}. "
+            "Divide the rows by their sums."
+        )
+    weights = np.clip(y, 0, None).astype(np.float64)
+    return Labels("soft", np.arange(y.shape[1]), weights / weights.sum(1, keepdims=True), np.zeros(0), np.ones(0))
+
+
+def _continuous(y: np.ndarray) -> Labels:
+    values = y.astype(np.float64).reshape(len(y), -1)
+    centre, scale = values.mean(0), values.std(0)
+    if not (scale > 0).any():
+        raise ValueError("the continuous condition is constant, so it tells nothing about the latents. Check labels.")
+    scale = np.where(scale > 0, scale, 1)
+    return Labels("continuous", np.array([]), (values - centre) / scale, centre, scale)

@@ -1,0 +1,211 @@
+"""Self-supervised GIN: each point's augmentations are its condition."""
+
+import os
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+import torch
+from sklearn.utils.validation import check_is_fitted
+from torch import Tensor
+
+from unbraid.flows.augment import AffineRecipe, caller, draw_sets
+from unbraid.flows.base import FlowEstimator
+from unbraid.flows.conditions import Sets
+from unbraid.networks.flow import Flow
+
+KEPT = 30_000_000  # numbers: sets up to this size are drawn once and kept, as in the paper; larger ones batch by batch
+
+
+class SelfSupervisedGIN(FlowEstimator):
+    """GIN whose condition is the point itself: its augmentations share one normal distribution in the latent space.
+
+    The loss is the mean over points x and their augmentations a of sum_i (z_i(a) - mu_i(x))^2 / (2 sigma_i(x)^2) +
+    log sigma_i(x), with mu and sigma over the point's set (Eq. 7), which comes to sum_i log sigma_i(x). Use it when
+    there are no labels but you know changes that matter: latents that the augmentations move are identified, and,
+    less reliably, others too, which small data noise moves a little.
+
+    Parameters
+    ----------
+    augment : callable, "affine" or None
+        ``augment(X)`` or ``augment(X, rng)``: points like X, or sets (n, M, ...). ``"affine"`` is the papers' recipe
+        for digits. None: :meth:`fit` takes sets.
+    n_augmentations : int
+        M, calls of a function that returns one augmentation a point.
+    batch_size : int
+        Points (sets) a step.
+    noise : float or "auto"
+        "auto" is 5 % of the overall standard deviation of X. It moves what the augmentations leave alone a little,
+        which lets those latents be found as well (the paper has 0.01).
+    marginal : float
+        Weight of sum_i log(std of z_i over the batch) in the loss. The sets alone cannot tell a latent that is
+        augmented from the same latent plus any function of what is not: the within-set std does not change. This
+        term prefers the smaller of such latents; it makes one augmented dimension reliable. Large values take out
+        what factors have in common and cost accuracy where the true factors depend on each other. 0 is the paper.
+    The others are those of :class:`~unbraid.GIN`.
+
+    Attributes
+    ----------
+    n_informative_, reach_, stds_, order_, init_scores_, history_ :
+        As in GIN; ``stds_`` is the std over all points.
+    set_stds_ : array (n_features,)
+        RMS over points of the std within a set.
+    information_ : array (n_features,)
+        log(std over all / std within a set), in nats.
+
+    References
+    ----------
+    Anonymous (2020), Self-supervised disentangled representation learning, Eq. 7.
+
+    Examples
+    --------
+    >>> import numpy as np, unbraid as ub
+    >>> X = np.random.default_rng(0).normal(size=(200, 4)) * [2, 1, 0.01, 0.01]
+    >>> def shake(X, rng):
+    ...     return X + rng.normal(size=X.shape) * [0.5, 0.5, 0, 0]
+    >>> model = ub.SelfSupervisedGIN(augment=shake, max_steps=20, n_init=1, random_state=0).fit(X)
+    >>> model.transform(X).shape
+    (200, 4)
+    """
+
+    _kind = "gin"
+
+    def __init__(
+        self,
+        augment: Callable | str | None = None,
+        *,
+        n_augmentations: int = 10,
+        marginal: float = 0.008,
+        architecture: str = "auto",
+        n_blocks: int | tuple[int, int, int] | None = None,
+        hidden: int | tuple[int, int, int] | None = None,
+        clamp: str = "atan",
+        batch_size: int = 250,
+        max_steps: int = 800,
+        learning_rate: float = 1e-2,
+        noise: float | str = "auto",
+        n_init: int = 4,
+        n_informative: int | str = "auto",
+        validation_fraction: float = 0.1,
+        patience: int = 10,
+        tol: float = 1e-3,
+        max_seconds: float | None = None,
+        engine: str = "auto",
+        checkpoint: str | os.PathLike | None = None,
+        progress: bool | None = None,
+        random_state: Any = None,
+    ):
+        self.augment = augment
+        self.n_augmentations = n_augmentations
+        self.marginal = marginal
+        super().__init__(
+            latent="normal", architecture=architecture, n_blocks=n_blocks, hidden=hidden, clamp=clamp,
+            batch_size=batch_size, max_steps=max_steps, learning_rate=learning_rate, noise=noise, n_init=n_init,
+            n_informative=n_informative, validation_fraction=validation_fraction, patience=patience, tol=tol,
+            max_seconds=max_seconds, engine=engine, checkpoint=checkpoint, progress=progress,
+            random_state=random_state,
+        )  # fmt: skip
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit to points with ``augment``, or to sets (n, M, ...) without; ``y`` is ignored."""
+        self._check_parameters()
+        self.__dict__.pop("_cached_flow", None)
+        split, architecture, training, after = self._seeds()
+        sets, points, draw = self._sources(X, split)
+        self._set_noise(points if points is not None else sets.reshape(-1, *self._shape_in))
+        self._shape_net = self._choose_shape(self._shape_in)
+        flow = self._build(architecture, self.n_init)
+        n, members = (
+            (len(sets), sets.shape[1]) if sets is not None else (len(points), self._members(draw, points, split))
+        )
+        shuffled = split.permutation(n)
+        held = min(round(self.validation_fraction * n), n - 2, 1000)
+        held_out, train = shuffled[:held], shuffled[held:]
+        condition = Sets(self._family, len(train), self.batch_size, members, self.marginal)
+
+        def rows_of(index: np.ndarray, rng: np.random.Generator) -> Tensor:
+            part = sets[index] if sets is not None else draw(points[index], rng)
+            return self._to_rows(part.reshape(-1, *self._shape_in), torch.float32)
+
+        judged = held_out if held else train[:1000]
+        evaluate = self._evaluation(flow, rows_of(judged, split), members, split)
+        self._train(condition, lambda index, rng: rows_of(train[index], rng), evaluate, flow, training)
+        self._describe(rows_of, n, members, after)
+        return self
+
+    def _sources(self, X: Any, rng: np.random.Generator) -> tuple[Any, Any, Any]:
+        """Sets that are at hand (or None), the points, and the function that draws sets."""
+        if self.augment is None:
+            sets = self._validate_sets(X)
+            return sets, None, None
+        if isinstance(self.augment, str) and self.augment != "affine":
+            raise ValueError(f"augment={self.augment!r} is unknown; give a function, 'affine', or None with sets.")
+        points = self._validate(X, reset=True)
+        augment = AffineRecipe() if isinstance(self.augment, str) else caller(self.augment)
+
+        def draw(part: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+            return draw_sets(augment, part, self.n_augmentations, rng)
+
+        if points.size * self.n_augmentations <= KEPT:
+            return draw(points, rng), points, draw
+        return None, points, draw
+
+    def _members(self, draw: Any, points: np.ndarray, rng: np.random.Generator) -> int:
+        return draw(points[:2], rng).shape[1]
+
+    def _validate_sets(self, X: Any) -> np.ndarray:
+        X = X if hasattr(X, "dtype") else np.asarray(X)
+        if np.ndim(X) < 3:
+            raise ValueError(
+                f"without augment, fit takes sets of shape (n, M, ...), and X has shape {np.shape(X)}. Give "
+                "SelfSupervisedGIN(augment=...) to draw them from points. Reshape your data into sets otherwise."
+            )
+        if X.shape[1] < 2:
+            raise ValueError(
+                f"sets of {X.shape[1]} have no variance; each needs at least 2 augmentations (X: {X.shape})."
+            )
+        flat = self._validate(np.reshape(X, (-1, *X.shape[2:])), reset=True)
+        return flat.reshape(X.shape)
+
+    def _evaluation(self, flow: Flow, rows: Tensor, members: int, rng: np.random.Generator) -> Any:
+        """The loss of held-out sets under their own statistics."""
+        limit = 2000 if rows.ndim == 4 else 10_000
+        rows = rows[: limit // members * members]
+        noisy = rows + self.noise_ * torch.from_numpy(rng.standard_normal(tuple(rows.shape), dtype=np.float32))
+        condition = Sets(self._family, len(rows) // members, len(rows) // members, members)
+        index = np.arange(len(rows) // members)
+
+        def evaluate(theta: Tensor, extra: Tensor) -> np.ndarray:
+            r, volume = flow.encode(theta, noisy, batch_size=1000)
+            return (condition.loss(r.transpose(1, 2), index, extra) - volume.mean(1)).numpy()
+
+        return evaluate
+
+    def _describe(self, rows_of: Any, n: int, members: int, rng: np.random.Generator) -> None:
+        some = rng.permutation(n)[: max(2, (8000 if len(self._shape_net) == 3 else 50_000) // members)]
+        rows = rows_of(some, rng)
+        rows = rows + self.noise_ * torch.from_numpy(rng.standard_normal(tuple(rows.shape), dtype=np.float32))
+        theta = torch.from_numpy(self.theta_)[None]
+        r = self._flow.encode(theta, rows, batch_size=1000)[0][0].double().numpy()
+        stds = r.std(0)
+        within = np.sqrt(r.reshape(len(some), members, -1).var(1).mean(0))
+        self._rank(self._reach(r.astype(np.float32), r - r.mean(0), rng))
+        self.stds_, self.set_stds_ = stds[self.order_], within[self.order_]
+        self.information_ = np.log(np.maximum(self.stds_ / self.set_stds_, 1))
+        self.middle_ = np.median(r, 0)[self.order_]
+        self.n_members_ = members
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Codes (n, n_features) of points, or (n, M, n_features) of sets; the most important latent first."""
+        check_is_fitted(self, "theta_")
+        shape = np.shape(X)
+        if len(shape) == len(self._shape_in) + 2 and shape[2:] == self._shape_in:
+            X = X if hasattr(X, "dtype") else np.asarray(X)
+            return super().transform(np.reshape(X, (-1, *shape[2:]))).reshape(*shape[:2], -1)
+        return super().transform(X)
+
+    def _get_state(self) -> dict[str, Any]:
+        state = super()._get_state()
+        if callable(state.get("augment")):
+            state["augment"] = None
+        return state

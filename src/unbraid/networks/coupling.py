@@ -1,0 +1,205 @@
+"""Coupling blocks as plain functions of one flat parameter vector, features first.
+
+K models of one shape are one batched model: parameters are (K, n_parameters), data are (K, features, batch) in a
+fully connected block and (batch, K, channels, height, width) in a convolutional one.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from math import prod
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+KINDS = ("nice", "realnvp", "gin")
+ATAN = 0.636  # the authors' 2 / pi, to three digits
+
+CLAMPS = {
+    "atan": lambda s, c: c * ATAN * torch.atan(s / c),
+    "steep-atan": lambda s, c: c * ATAN * torch.atan(s),
+    "tanh": lambda s, c: c * torch.tanh(s),
+}
+
+
+@dataclass(frozen=True)
+class Affine:
+    """The map of one half given the other: y = x exp(s) + t, with s and t from a sub-network.
+
+    ``kind`` settles the scale: ``nice`` has none (s = 0), ``realnvp`` has s = clamp(a), and ``gin`` subtracts the mean
+    over features (per pixel over channels on images), so that log|det J| = sum s = 0 (the authors' later code; the
+    paper sets the last s to minus the sum of the others, which keeps the volume as well).
+
+    ``clamp`` bounds \\|s\\| by ``limit``: ``atan`` is limit 0.636 atan(s / limit), the authors' code; ``steep-atan`` is
+    limit 0.636 atan(s), FrEIA's default; ``tanh`` is limit tanh(s), the paper's Appendix D.
+    """
+
+    kind: str = "gin"
+    clamp: str = "atan"
+    limit: float = 2.0
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"kind={self.kind!r} is no coupling; choose one of: {', '.join(KINDS)}.")
+        if self.clamp not in CLAMPS:
+            raise ValueError(f"clamp={self.clamp!r} is no clamp; choose one of: {', '.join(CLAMPS)}.")
+        if not self.limit > 0:
+            raise ValueError(f"limit={self.limit!r} must be above 0; the authors use 2.")
+
+    @property
+    def outputs(self) -> int:
+        """Numbers that the sub-network gives for each feature."""
+        return 1 if self.kind == "nice" else 2
+
+    def coefficients(self, a: Tensor, dim: int) -> tuple[Tensor | None, Tensor]:
+        if self.kind == "nice":
+            return None, a
+        s, t = a.chunk(2, dim)
+        s = CLAMPS[self.clamp](s, self.limit)
+        return (s - s.mean(dim, keepdim=True) if self.kind == "gin" else s), t
+
+    def forward(self, x: Tensor, a: Tensor, dim: int) -> tuple[Tensor, Tensor | None]:
+        """The new half, and the log-scale where it changes the volume."""
+        s, t = self.coefficients(a, dim)
+        if s is None:
+            return x + t, None
+        return x * s.exp() + t, (s if self.kind == "realnvp" else None)
+
+    def inverse(self, y: Tensor, a: Tensor, dim: int) -> Tensor:
+        s, t = self.coefficients(a, dim)
+        return y - t if s is None else (y - t) * (-s).exp()
+
+
+class Coupling:
+    """One block: permute, split in halves, change the first by the second, then the second by the new first.
+
+    Parameters
+    ----------
+    features : int
+        Features (channels of a convolutional block); the first half has ``features // 2``.
+    hidden : int
+        Width of the two hidden layers of the sub-networks.
+    affine : Affine
+    permutations : Tensor of int64, (K, features)
+        The fixed permutation of each model.
+    """
+
+    kernel: tuple[int, ...] = ()
+
+    def __init__(self, features: int, hidden: int, affine: Affine, permutations: Tensor):
+        if features < 2:
+            raise ValueError(f"a coupling block splits its features in halves, and there is n_features = {features}.")
+        self.features, self.hidden, self.affine = features, hidden, affine
+        self.first, self.second = features // 2, features - features // 2
+        self.permutations = permutations
+        offset = torch.arange(len(permutations))[:, None] * features
+        self._gather = (permutations + offset).flatten()
+        self._gather_back = (permutations.argsort(1) + offset).flatten()
+
+    @property
+    def shapes(self) -> list[tuple[int, ...]]:
+        """Of the parameters: weight and bias of three layers, for the sub-network of the first, then second half."""
+        shapes: list[tuple[int, ...]] = []
+        for inputs, outputs in ((self.second, self.first), (self.first, self.second)):
+            widths = (inputs, self.hidden, self.hidden, outputs * self.affine.outputs)
+            for w_in, w_out in pairwise(widths):
+                shapes += [(w_out, w_in, *self.kernel), (w_out,)]
+        return shapes
+
+    def forward(self, p: list[Tensor], x: Tensor) -> tuple[Tensor, Tensor | None]:
+        """The block's output and its log|det J|, (K, batch), or None where that is 0 by construction."""
+        dim = self.dim
+        x1, x2 = self.permute(x, self._gather).split((self.first, self.second), dim)
+        y1, s1 = self.affine.forward(x1, self.subnet(p[:6], x2), dim)
+        y2, s2 = self.affine.forward(x2, self.subnet(p[6:], y1), dim)
+        volume = None if s1 is None or s2 is None else self.total(s1) + self.total(s2)
+        return torch.cat((y1, y2), dim), volume
+
+    def inverse(self, p: list[Tensor], y: Tensor) -> Tensor:
+        dim = self.dim
+        y1, y2 = y.split((self.first, self.second), dim)
+        x2 = self.affine.inverse(y2, self.subnet(p[6:], y1), dim)
+        x1 = self.affine.inverse(y1, self.subnet(p[:6], x2), dim)
+        return self.permute(torch.cat((x1, x2), dim), self._gather_back)
+
+    dim: int
+    permute: Any
+    subnet: Any
+    total: Any
+
+
+class DenseCoupling(Coupling):
+    """A fully connected block on (K, features, batch)."""
+
+    dim = 1
+
+    def permute(self, x: Tensor, index: Tensor) -> Tensor:
+        return x.flatten(0, 1).index_select(0, index).view(x.shape)
+
+    def subnet(self, p: list[Tensor], x: Tensor) -> Tensor:
+        w1, b1, w2, b2, w3, b3 = p
+        h = torch.baddbmm(b1.unsqueeze(2), w1, x).relu()
+        h = torch.baddbmm(b2.unsqueeze(2), w2, h).relu()
+        return torch.baddbmm(b3.unsqueeze(2), w3, h)
+
+    def total(self, s: Tensor) -> Tensor:
+        return s.sum(1)
+
+
+class ConvCoupling(Coupling):
+    """A convolutional block on (batch, K, channels, height, width), split and permuted by channels; kernels 3 x 3."""
+
+    dim = 2
+    kernel = (3, 3)
+
+    def permute(self, x: Tensor, index: Tensor) -> Tensor:
+        return x.flatten(1, 2).index_select(1, index).unflatten(1, x.shape[1:3])
+
+    def subnet(self, p: list[Tensor], x: Tensor) -> Tensor:
+        models = x.shape[1]
+        h = x.flatten(1, 2)
+        for layer in range(3):
+            w, b = p[2 * layer], p[2 * layer + 1]
+            h = F.conv2d(h, w.flatten(0, 1), b.flatten(), padding=1, groups=models)
+            h = h.relu() if layer < 2 else h
+        return h.unflatten(1, (models, -1))
+
+    def total(self, s: Tensor) -> Tensor:
+        return s.sum((2, 3, 4)).T
+
+
+class Downsample:
+    """Every 2 x 2 patch of a channel becomes four channels of one pixel (Jacobsen et al., 2018); no parameters."""
+
+    shapes: list[tuple[int, ...]] = []
+
+    def forward(self, p: list[Tensor], x: Tensor) -> tuple[Tensor, Tensor | None]:
+        return F.pixel_unshuffle(x.flatten(1, 2), 2).unflatten(1, (x.shape[1], -1)), None
+
+    def inverse(self, p: list[Tensor], y: Tensor) -> Tensor:
+        return F.pixel_shuffle(y.flatten(1, 2), 2).unflatten(1, (y.shape[1], -1))
+
+
+class Flatten:
+    """(batch, K, channels, height, width) to (K, features, batch)."""
+
+    shapes: list[tuple[int, ...]] = []
+
+    def __init__(self, shape: tuple[int, int, int]):
+        self.shape = shape
+
+    def forward(self, p: list[Tensor], x: Tensor) -> tuple[Tensor, Tensor | None]:
+        return x.flatten(2).permute(1, 2, 0), None
+
+    def inverse(self, p: list[Tensor], y: Tensor) -> Tensor:
+        return y.permute(2, 0, 1).unflatten(2, self.shape)
+
+
+def count(shapes: list[tuple[int, ...]]) -> int:
+    """Numbers in parameters of these shapes.
+
+    >>> count([(2, 3), (2,)])
+    8
+    """
+    return sum(prod(shape) for shape in shapes)

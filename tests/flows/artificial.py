@@ -1,0 +1,47 @@
+"""The papers' artificial data: a two-dimensional Gaussian mixture and eight noise dimensions, mixed by a RealNVP."""
+
+import numpy as np
+import torch
+from scipy.optimize import linear_sum_assignment
+
+from unbraid.networks.coupling import Affine
+from unbraid.networks.flow import dense_flow
+
+
+def mcc(factors, codes):
+    """Mean absolute Pearson correlation of factors and codes, matched one to one."""
+    n = factors.shape[1]
+    correlation = np.abs(np.corrcoef(factors.T, codes.T)[:n, n:])
+    return correlation[linear_sum_assignment(-correlation)].mean()
+
+
+def mixing(seed, n_features=10):
+    """The authors' mixing: eight random RealNVP blocks with the clamp 2 * 0.636 atan(s / 2)."""
+    rng = np.random.default_rng([77, seed])
+    flow = dense_flow(n_features, rng, affine=Affine("realnvp", "atan"))
+    theta = flow.initial(rng, identity=False).double()
+    return lambda z: flow.encode(theta, torch.from_numpy(z))[0][0].numpy()
+
+
+def mixture(seed, n=10_000, n_classes=5, n_noise=8, apart=False):
+    """X, factors (n, 2) and labels; ``apart`` puts the classes in two groups far apart along the second factor."""
+    rng = np.random.default_rng([5, seed])
+    means, stds = rng.uniform(-5, 5, (n_classes, 2)), rng.uniform(0.5, 3, (n_classes, 2))
+    if apart:
+        stds[:, 1] = 0.5
+        means[:, 1] = np.where(np.arange(n_classes) % 2, 8.0, -8.0)
+    labels = np.arange(n) % n_classes
+    factors = means[labels] + stds[labels] * rng.normal(size=(n, 2))
+    z = np.concatenate((factors, 0.01 * rng.normal(size=(n, n_noise))), 1)
+    return mixing(seed, 2 + n_noise)(z), factors, labels
+
+
+def augmented(seed, n_augmented, n=10_000, n_members=10):
+    """Points, factors and sets (n, M, 10): a standard normal added along the first ``n_augmented`` factors."""
+    rng = np.random.default_rng([9, seed])
+    _, factors, _ = mixture(seed, n)
+    z = np.concatenate((factors, 0.01 * rng.normal(size=(n, 8))), 1)
+    sets = np.repeat(z[:, None], n_members, 1)
+    sets[:, :, :n_augmented] += rng.normal(size=(n, n_members, n_augmented))
+    mix = mixing(seed)
+    return mix(z), factors, mix(sets.reshape(-1, 10)).reshape(n, n_members, 10)

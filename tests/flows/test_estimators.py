@@ -1,0 +1,338 @@
+"""The estimators' contract: fit, transform and back, scores, samples, transfer, resume, saving, errors."""
+
+import numpy as np
+import pytest
+import torch
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import unbraid as ub
+from unbraid.flows.base import FlowEstimator
+from unbraid.flows.checks import AssumptionWarning
+
+from .artificial import augmented, mcc, mixture
+
+QUICK = {"max_steps": 30, "n_init": 2, "engine": "torch", "random_state": 0}
+FLOWS = [ub.NICE, ub.RealNVP, ub.GIN]
+quiet = pytest.mark.filterwarnings("ignore::UserWarning")
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Three overlapping classes in 4 dimensions, two of them noise."""
+    rng = np.random.default_rng(0)
+    labels = np.arange(600) % 3
+    X = rng.normal(size=(600, 4)) * [1, 0.7, 0.01, 0.01] + labels[:, None] * [1.0, -0.5, 0, 0]
+    return X, labels
+
+
+EXPECTED_FAILED = {
+    "check_fit2d_1sample": "a class with one member has no variance; the error says so",
+}
+
+
+@quiet
+@parametrize_with_checks([f(max_steps=3, n_init=1, engine="torch", random_state=0) for f in FLOWS])
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+@quiet
+@pytest.mark.parametrize("cls", FLOWS)
+def test_there_and_back(cls, data):
+    X, labels = data
+    model = cls(**QUICK).fit(X, labels)
+    codes = model.transform(X)
+    assert codes.shape == X.shape
+    np.testing.assert_allclose(model.inverse_transform(codes), X, atol=1e-5)
+    new = X[:7] + 0.1
+    np.testing.assert_allclose(model.inverse_transform(model.transform(new)), new, atol=1e-5)
+    assert (np.diff(model.reach_) <= 0).all()
+    assert model.inverse_transform(codes[:, :2]).shape == X.shape
+
+
+@quiet
+def test_untrained_score_is_the_normal_density(data):
+    """A flow of one small step is nearly the identity, so the density is that of class-wise normals."""
+    from scipy.stats import norm
+
+    X, labels = data
+    model = ub.GIN(max_steps=1, learning_rate=1e-9, n_init=1, engine="torch", random_state=0).fit(X, labels)
+    noisy = [np.sqrt(X[labels == c].var(0) + model.noise_**2) for c in range(3)]
+    expected = np.stack([norm(X[labels == c].mean(0), noisy[c]).logpdf(X).sum(1) for c in range(3)])
+    np.testing.assert_allclose(model.score_samples(X, labels), expected[labels, np.arange(600)], atol=0.35)
+    mixed = np.logaddexp.reduce(expected - np.log(3), axis=0)
+    np.testing.assert_allclose(model.score_samples(X), mixed, atol=0.35)
+
+
+@quiet
+def test_density_integrates_to_1():
+    rng = np.random.default_rng(0)
+    labels = np.arange(400) % 2
+    X = rng.normal(size=(400, 2)) + labels[:, None]
+    for cls in FLOWS:
+        model = cls(max_steps=60, n_init=1, engine="torch", random_state=0).fit(X, labels)
+        axis = np.linspace(-8, 9, 300)
+        grid = np.stack(np.meshgrid(axis, axis), -1).reshape(-1, 2)
+        total = np.exp(model.score_samples(grid)).sum() * (axis[1] - axis[0]) ** 2
+        assert abs(total - 1) < 0.02
+
+
+@quiet
+def test_samples_follow_the_class(data):
+    X, labels = data
+    model = ub.GIN(**QUICK).fit(X, labels)
+    for c in range(3):
+        drawn = model.sample(3000, label=c, random_state=0)
+        np.testing.assert_allclose(drawn[:, :2].mean(0), X[labels == c][:, :2].mean(0), atol=0.2)
+    cold = model.sample(500, label=1, temperature=0.1, random_state=0)
+    assert cold[:, 0].std() < 0.2
+    clean = model.sample(500, label=1, n_informative=2, random_state=0)
+    assert model.transform(clean)[:, 2:].std(0).max() < 1e-6
+    np.testing.assert_array_equal(model.sample(5, random_state=3), model.sample(5, random_state=3))
+    with pytest.raises(ValueError, match="0, 1, 2"):
+        model.sample(2, label=7)
+
+
+@quiet
+def test_transfer_keeps_style_and_changes_class(data):
+    X, labels = data
+    model = ub.GIN(**QUICK).fit(X, labels)
+    moved = model.transfer(X[labels == 0], 0, 2)
+    style = model._whiten(model.transform(X[labels == 0]), model._parameters_of(0, 200))
+    again = model._whiten(model.transform(moved), model._parameters_of(2, 200))
+    np.testing.assert_allclose(style, again, atol=1e-4)
+    np.testing.assert_allclose(model.transfer(moved, 2, 0), X[labels == 0], atol=1e-4)
+    assert abs(moved[:, 0].mean() - X[labels == 2][:, 0].mean()) < 0.2
+
+
+@quiet
+@pytest.mark.parametrize("latent", ["lognormal", "inverse-gaussian", "gamma", "inverse-gamma", "beta"])
+def test_other_families_fit_sample_and_invert(latent, data):
+    X, labels = data
+    model = ub.GIN(latent=latent, **QUICK).fit(X * 0.5, labels)
+    codes = model.transform(X * 0.5)
+    assert (codes > 0).all()
+    np.testing.assert_allclose(model.inverse_transform(codes), X * 0.5, atol=1e-5)
+    assert np.isfinite(model.score_samples(X * 0.5)).all()
+    assert np.isfinite(model.sample(20, label=1, random_state=0)).all()
+    back = model.transfer(model.transfer(X[:5] * 0.5, labels[:5], 1), 1, labels[:5])
+    np.testing.assert_allclose(back, X[:5] * 0.5, atol=1e-3)
+
+
+@quiet
+def test_soft_and_continuous_conditions(data):
+    X, labels = data
+    soft = np.eye(3)[labels] * 0.9 + 0.1 / 3
+    model = ub.GIN(**QUICK).fit(X, soft)
+    assert model.condition_ == "soft"
+    assert np.isfinite(model.score_samples(X)).all()
+    values = labels + np.random.default_rng(0).normal(size=600) * 0.1
+    model = ub.GIN(**{**QUICK, "max_steps": 200}).fit(X, values)
+    assert model.condition_ == "continuous"
+    low, high = model.sample(500, label=0.0, random_state=0), model.sample(500, label=2.0, random_state=0)
+    assert high[:, 0].mean() - low[:, 0].mean() > 1
+    with pytest.raises(ValueError, match="continuous"):
+        model.score_samples(X)
+
+
+@quiet
+@pytest.mark.parametrize("cls", [ub.GIN, ub.RealNVP])
+def test_save_and_load(cls, data, tmp_path):
+    X, labels = data
+    model = cls(**QUICK).fit(X, labels)
+    model.save(tmp_path / "run")
+    again = ub.load(tmp_path / "run")
+    np.testing.assert_array_equal(again.transform(X), model.transform(X))
+    np.testing.assert_array_equal(again.sample(3, label=1, random_state=0), model.sample(3, label=1, random_state=0))
+
+
+@quiet
+def test_repeatable_and_global_seeds_untouched(data):
+    X, labels = data
+    state = torch.get_rng_state()
+    numpy_state = np.random.get_state()[1].copy()  # noqa: NPY002
+    a, b = (clone(ub.GIN(**QUICK)).fit(X, labels).transform(X) for _ in range(2))
+    np.testing.assert_array_equal(a, b)
+    assert torch.equal(state, torch.get_rng_state())
+    assert (numpy_state == np.random.get_state()[1]).all()  # noqa: NPY002
+
+
+@quiet
+def test_resume_is_exact(data, tmp_path, monkeypatch):
+    """Stopped by the clock after its first evaluation and gone on, a run ends as if it had not stopped."""
+    X, labels = data
+    whole = ub.GIN(**QUICK).fit(X, labels)
+    parts = ub.GIN(**QUICK, checkpoint=tmp_path / "c.safetensors", max_seconds=1e-9)
+    with pytest.warns(ConvergenceWarning, match="max_seconds"):
+        parts.fit(X, labels)
+    assert parts.n_steps_ < 30
+    parts.set_params(max_seconds=None).fit(X, labels)
+    assert parts.n_steps_ == 30
+    np.testing.assert_array_equal(parts.theta_, whole.theta_)
+    with pytest.raises(ValueError, match="checkpoint"):
+        parts.set_params(n_blocks=3).fit(X, labels)
+
+
+@quiet
+def test_engines_agree(data):
+    X, labels = data
+    quick = {**QUICK, "max_steps": 10}
+    plain = ub.GIN(**quick).fit(X, labels)
+    fused = ub.GIN(**{**quick, "engine": "fused"}).fit(X, labels)
+    np.testing.assert_allclose(fused.theta_, plain.theta_, atol=1e-4)
+
+
+@quiet
+def test_images_go_through_convolutions():
+    rng = np.random.default_rng(0)
+    labels = np.arange(120) % 2
+    images = np.zeros((120, 8, 8), np.uint8)
+    images[:, 2:6, 2:6] = rng.integers(100, 255, (120, 4, 4))
+    images[labels == 1] //= 2
+    model = ub.GIN(hidden=(4, 4, 16), max_steps=4, n_init=2, batch_size=40, learning_rate=1e-3, random_state=0)
+    model.fit(images, labels)
+    codes = model.transform(images)
+    assert codes.shape == (120, 64)
+    np.testing.assert_allclose(model.inverse_transform(codes), images / 255, atol=1e-4)
+    assert model.sample(3, label=0, random_state=0).shape == (3, 8, 8)
+    colour = np.repeat(images[..., None] / 255, 3, -1)
+    model = ub.NICE(hidden=(4, 4, 16), max_steps=2, n_init=1, random_state=0).fit(colour, labels)
+    np.testing.assert_allclose(model.inverse_transform(model.transform(colour)), colour, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("X", "labels", "message"),
+    [
+        (np.ones((20, 3)), np.zeros(20, int), "one class only"),
+        (np.ones((20, 3)), None, "requires y"),
+        (np.ones((20, 3)), np.arange(19) % 2, "X has 20 rows"),
+        (np.full((20, 3), np.nan), np.arange(20) % 2, "NaN"),
+        (np.array([["a", "b"]] * 20), np.arange(20) % 2, "convert|numeric|float"),
+        (np.ones((20, 1)), np.arange(20) % 2, "n_features = 1"),
+        (np.ones((20, 3)), np.arange(20) % 2, "constant"),
+        (np.ones((20, 3)), np.arange(20), "one member only"),
+    ],
+)
+def test_wrong_data(X, labels, message):
+    with pytest.raises(ValueError, match=message):
+        ub.GIN(**QUICK).fit(X, labels)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"latent": "cauchy"}, {"engine": "gpu"}, {"architecture": "mlp"}, {"noise": -1}, {"noise": "big"},
+     {"max_steps": 0}, {"learning_rate": 0}, {"condition": "labels"}, {"n_informative": 99}, {"clamp": "none"}],
+)  # fmt: skip
+@quiet
+def test_wrong_parameters(wrong, data):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        ub.GIN(**{**QUICK, **wrong}).fit(*data)
+
+
+@quiet
+def test_constant_features_do_no_harm(data):
+    X, labels = data
+    padded = np.concatenate((X, np.zeros((600, 3)), np.ones((600, 1))), 1)
+    model = ub.GIN(**QUICK).fit(padded, labels)
+    assert np.isfinite(model.transform(padded)).all()
+    assert np.isfinite(model.score_samples(padded)).all()
+    with pytest.warns(UserWarning, match="4 of 8 features are constant"):
+        ub.GIN(**QUICK, noise=0).fit(padded, labels)
+
+
+def test_disjoint_clusters_are_warned_of():
+    X, _, labels = mixture(0, n=1500, n_classes=4, apart=True)
+    with pytest.warns(AssumptionWarning, match="2 groups that do not overlap"):
+        ub.GIN(max_steps=1, n_init=1, engine="torch", n_informative=1, random_state=0).fit(X, labels)
+
+
+@pytest.mark.parametrize("seed", range(20))
+@quiet
+def test_no_nan_loss(seed):
+    X, _, labels = mixture(seed, n=1000)
+    model = ub.GIN(max_steps=40, n_init=1, engine="torch", batch_size=200, random_state=seed).fit(X, labels)
+    assert np.isfinite([h["loss"] for h in model.history_]).all()
+
+
+@quiet
+def test_gin_finds_the_factors():
+    X, factors, labels = mixture(2, n=4000)
+    model = ub.GIN(max_steps=400, n_init=1, random_state=0).fit(X, labels)
+    codes = model.transform(X)
+    assert model.n_informative_ == 2
+    assert mcc(factors, codes[:, :2]) > 0.97
+
+
+@quiet
+def test_self_supervised_takes_functions_and_sets():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4)) * [2, 1, 0.01, 0.01]
+    shake = np.array([0.5, 0.5, 0, 0])
+    quick = {"max_steps": 20, "n_init": 1, "engine": "torch", "random_state": 0, "n_augmentations": 4}
+    sets = X[:, None] + rng.normal(size=(300, 6, 4)) * shake
+
+    def plain(points):
+        return points + np.random.default_rng(len(points)).normal(size=points.shape) * shake
+
+    def with_rng(points, rng):
+        return points + rng.normal(size=points.shape) * shake
+
+    def as_sets(points, generator):
+        return points[:, None] + generator.normal(size=(len(points), 5, 4)) * shake
+
+    for augment, members in ((plain, 4), (with_rng, 4), (as_sets, 5)):
+        model = ub.SelfSupervisedGIN(augment, **quick).fit(X)
+        assert model.n_members_ == members
+        np.testing.assert_allclose(model.inverse_transform(model.transform(X)), X, atol=1e-5)
+    model = ub.SelfSupervisedGIN(**quick).fit(sets)
+    assert model.transform(X).shape == (300, 4)
+    assert model.transform(sets).shape == (300, 6, 4)
+    assert model.n_members_ == 6
+
+
+def test_self_supervised_errors():
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    with pytest.raises(ValueError, match=r"sets of shape \(n, M"):
+        ub.SelfSupervisedGIN().fit(X)
+    with pytest.raises(ValueError, match="no variance"):
+        ub.SelfSupervisedGIN().fit(X[:, None])
+    with pytest.raises(ValueError, match="returned shape"):
+        ub.SelfSupervisedGIN(augment=lambda x: x[:, :2]).fit(X)
+    with pytest.raises(ValueError, match="'affine'"):
+        ub.SelfSupervisedGIN(augment="flip").fit(X)
+
+
+@quiet
+def test_affine_recipe():
+    from unbraid.flows import AffineRecipe
+
+    rng = np.random.default_rng(0)
+    images = np.zeros((3, 28, 28))
+    images[:, 8:20, 10:18] = rng.uniform(size=(3, 12, 8))
+    recipe = AffineRecipe()
+    sets = recipe(images, rng)
+    assert sets.shape == (3, 8, 28, 28)
+    np.testing.assert_allclose(sets[:, 0], images, atol=1e-6)
+    assert all(np.abs(sets[:, k] - images).max() > 0.05 for k in range(1, 8))
+    # scaling by s multiplies the area, and so the ink, by s^2
+    half = AffineRecipe(scaling=(0.5, 0.5), rotation=(0, 0), translation=0)(images, rng)[:, 3]
+    np.testing.assert_allclose(half.sum((1, 2)) / images.sum((1, 2)), 0.25, rtol=0.1)
+    # rotation by 90 degrees turns the image
+    turned = AffineRecipe(rotation=(90, 90))(images, rng)[:, 2]
+    assert min(np.abs(turned - np.rot90(images, k, (1, 2))).max() for k in (1, 3)) < 1e-4
+    quick = {"max_steps": 2, "n_init": 1, "batch_size": 3, "hidden": (4, 4, 8), "random_state": 0}
+    model = ub.SelfSupervisedGIN("affine", **quick).fit(images)
+    assert model.transform(images).shape == (3, 784)
+
+
+@quiet
+def test_self_supervised_finds_the_factors():
+    X, factors, sets = augmented(2, 2, n=2000)
+    model = ub.SelfSupervisedGIN(max_steps=300, n_init=1, batch_size=100, random_state=0).fit(sets)
+    assert mcc(factors, model.transform(X)[:, :2]) > 0.97
+
+
+def test_every_flow_is_an_estimator():
+    assert all(issubclass(cls, FlowEstimator) for cls in [*FLOWS, ub.SelfSupervisedGIN])

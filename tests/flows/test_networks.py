@@ -1,0 +1,123 @@
+"""Flows: inverse, Jacobian against autograd, volume, parameter counts, the fused kernel; at random weights."""
+
+import numpy as np
+import pytest
+import torch
+
+from unbraid.networks.coupling import CLAMPS, KINDS, Affine
+from unbraid.networks.flow import conv_flow, dense_flow
+from unbraid.networks.fused import FusedForward, supports
+
+
+def build(shape, affine, n_models, rng):
+    if shape == "dense":
+        return dense_flow(7, rng, affine=affine, n_models=n_models)
+    return conv_flow((1, 8, 8), rng, hidden=(4, 4, 8), affine=affine, n_models=n_models)
+
+
+def test_parameter_counts_of_the_papers():
+    rng = np.random.default_rng(0)
+    assert dense_flow(10, rng).n_parameters == 4_480
+    assert conv_flow((1, 28, 28), rng).n_parameters == 2_620_192
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("clamp", CLAMPS)
+@pytest.mark.parametrize("shape", ["dense", "convolutional"])
+def test_jacobian_volume_and_inverse(kind, clamp, shape):
+    rng = np.random.default_rng(3)
+    flow = build(shape, Affine(kind, clamp), 2, rng)
+    theta = flow.initial(rng, identity=False).double()
+    rows = torch.from_numpy(rng.normal(size=(4, *flow.shape)))
+    codes, volume = flow.encode(theta, rows)
+    assert (flow.decode(theta, codes) - rows).abs().max() < 1e-5
+    assert (codes - rows.flatten(1)).abs().max() > 0.1  # not the identity
+    for k in range(2):
+        one = flow.select(k)
+
+        def encode(row, one=one, k=k):
+            return one.forward(theta[k : k + 1], one.lay_out(row[None]))[0].flatten()
+
+        jacobian = torch.autograd.functional.jacobian(encode, rows[0]).reshape(flow.n_features, -1)
+        log_det = torch.linalg.slogdet(jacobian)[1]
+        assert abs(log_det - volume[k, 0]) < 1e-6
+        if kind != "realnvp":
+            assert abs(log_det.exp() - 1) < 1e-6
+            assert volume.abs().max() == 0
+        else:
+            assert abs(log_det) > 1e-3
+
+
+@pytest.mark.parametrize("shape", ["dense", "convolutional"])
+def test_float32_inverse(shape):
+    rng = np.random.default_rng(1)
+    flow = build(shape, Affine("gin"), 1, rng)
+    theta = flow.initial(rng, identity=False)
+    rows = torch.from_numpy(rng.normal(size=(50, *flow.shape)).astype(np.float32))
+    assert (flow.decode(theta, flow.encode(theta, rows)[0]) - rows).abs().max() < 1e-4
+
+
+@pytest.mark.parametrize("shape", ["dense", "convolutional"])
+def test_starts_as_a_permutation(shape):
+    rng = np.random.default_rng(0)
+    flow = build(shape, Affine("gin"), 3, rng)
+    rows = torch.from_numpy(rng.normal(size=(5, *flow.shape)).astype(np.float32))
+    codes = flow.encode(flow.initial(rng), rows)[0]
+    for k in range(3):
+        torch.testing.assert_close(codes[k].sort(1).values, rows.flatten(1).sort(1).values)
+    assert not torch.equal(codes[0], codes[1])  # every model has its own permutations
+
+
+@pytest.mark.parametrize("shape", ["dense", "convolutional"])
+def test_models_are_independent(shape):
+    """Model k of a batched flow is the flow with its parameters alone."""
+    rng = np.random.default_rng(2)
+    flow = build(shape, Affine("realnvp"), 3, rng)
+    theta = flow.initial(rng, identity=False).double()
+    rows = torch.from_numpy(rng.normal(size=(5, *flow.shape)))
+    codes, volume = flow.encode(theta, rows)
+    alone, volume_alone = flow.select(1).encode(theta[1:2], rows)
+    torch.testing.assert_close(codes[1], alone[0])
+    torch.testing.assert_close(volume[1], volume_alone[0])
+
+
+def test_clamps_bound_the_scale():
+    s = torch.linspace(-1e4, 1e4, 11)
+    for clamp in CLAMPS.values():
+        assert clamp(s, 2.0).abs().max() <= 2.0
+
+
+@pytest.mark.parametrize("wrong", [{"kind": "glow"}, {"clamp": "sigmoid"}, {"limit": 0}])
+def test_unknown_coupling_lists_the_known(wrong):
+    with pytest.raises(ValueError, match=r"one of|above 0"):
+        Affine(**wrong)
+
+
+def test_images_that_cannot_be_halved_twice():
+    with pytest.raises(ValueError, match="multiples of 4"):
+        conv_flow((1, 30, 28), np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(("features", "models", "batch"), [(10, 2, 300), (7, 1, 130), (2, 1, 50)])
+def test_fused_kernel_computes_the_same(features, models, batch):
+    rng = np.random.default_rng(0)
+    flow = dense_flow(features, rng, n_models=models)
+    theta = flow.initial(rng, identity=False)
+    rows = torch.from_numpy(3 * rng.normal(size=(batch, features)).astype(np.float32))
+    weights = torch.from_numpy(rng.normal(size=(models, features, batch)))
+    exact = theta.double().requires_grad_()
+    z, _ = flow.forward(exact, flow.lay_out(rows.double()))
+    (z * weights).sum().backward()
+    theta.requires_grad_()
+    fused, volume = FusedForward(flow)(theta, flow.lay_out(rows))
+    (fused * weights.float()).sum().backward()
+    assert volume is None
+    assert (fused - z).abs().max() < 2e-5 * z.abs().max()
+    assert (theta.grad - exact.grad).abs().max() < 1e-5 * exact.grad.abs().max()
+
+
+def test_fused_kernel_refuses_what_it_does_not_compute():
+    flow = dense_flow(4, np.random.default_rng(0), affine=Affine("realnvp"))
+    assert not supports(flow)
+    with pytest.raises(ValueError, match="GIN flows"):
+        FusedForward(flow)

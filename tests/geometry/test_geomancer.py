@@ -1,0 +1,259 @@
+"""Products of spheres and rotations, whose factors and tangent spaces are known."""
+
+import numpy as np
+import pytest
+from manifolds import product
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import unbraid as ub
+from unbraid.geometry import GeometryWarning
+from unbraid.geometry.eigen import filtered, lowest_fields
+from unbraid.geometry.graph import nearest, symmetrised
+from unbraid.geometry.operator import LANES, Diffusion, packed_size, transports, unpack
+from unbraid.geometry.tangents import angle_between, tangent_frames
+
+
+def fitted(names, n, *, ambient=15, noise=0.0, seed=0, **options):
+    X, true = product(names.split(), n, seed, ambient)
+    X = X + noise * np.random.default_rng(seed + 1).normal(size=X.shape)
+    model = ub.Geomancer(random_state=0, **options).fit(X)
+    return model, X, true
+
+
+@pytest.fixture(scope="module")
+def two_spheres():
+    return fitted("S2 S2", 2000)
+
+
+@pytest.mark.parametrize(
+    ("names", "n", "dims", "angle"),
+    [
+        ("S2 S2", 2000, [2, 2], 0.03),
+        ("S2 S3", 3000, [3, 2], 0.05),
+        ("S1 S2", 1000, [2, 1], 0.03),
+        ("S2 S2 S2", 5000, [2, 2, 2], 0.12),
+    ],
+)
+def test_products(names, n, dims, angle):
+    model, _, true = fitted(names, n)
+    assert (model.n_submanifolds_, model.dims_) == (len(dims), dims)
+    assert model.determined_
+    assert model.confidence_ > 0.9
+    assert ub.metrics.subspace_angle(true, model.subspaces_) < angle
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("names", "n", "angle"),
+    [("S2 S2", 100_000, 0.06), ("S2 SO3", 100_000, 0.18), ("S2 S2 S2", 50_000, 0.24), ("S2 S2 S2 S2", 40_000, 0.3)],
+)
+def test_large_products(names, n, angle):
+    model, _, true = fitted(names, n, ambient=20)
+    assert model.n_submanifolds_ == len(true)
+    assert ub.metrics.subspace_angle(true, model.subspaces_) < angle
+
+
+@pytest.mark.slow
+def test_five_factors():
+    model, _, true = fitted("S2 S2 S2 S2 S2", 30_000, dim=10)
+    assert model.dims_ == [2] * 5
+    assert ub.metrics.subspace_angle(true, model.subspaces_) < 0.6
+
+
+@pytest.mark.parametrize(("names", "dim"), [("S4", 4), ("SO3", 3), ("S2", 2), ("S1", 1)])
+def test_solid_manifolds_are_not_split(names, dim):
+    model, *_ = fitted(names, 2000)
+    assert model.n_submanifolds_ == 1
+    assert model.dims_ == [dim]
+    assert model.determined_
+
+
+@pytest.mark.parametrize("names", ["S1 S1", "S1 S1 S1", "S2 S1 S1"])
+def test_flat_directions_are_undetermined(names):
+    with pytest.warns(GeometryWarning, match=r"undetermined.*flat.*holonomy"):
+        model, *_ = fitted(names, 2500)
+    assert not model.determined_
+    assert "flat" in model.reason_
+    assert model.confidence_ == 0
+    assert model.n_submanifolds_ == 1
+
+
+@pytest.mark.parametrize("n", [1000, 4000])
+def test_too_few_points_are_warned_of(n):
+    with pytest.warns(GeometryWarning, match="too few"):
+        fitted("S2 SO3", n, dim=5)
+
+
+def test_noise_beside_the_manifold_is_left_out():
+    model, _, true = fitted("S2 S2", 2000, noise=0.02, ambient=30)
+    assert model.dims_ == [2, 2]
+    assert "24 directions of noise" in model.selection_["n_components"]
+    assert ub.metrics.subspace_angle(true, model.subspaces_) < 0.1
+
+
+def test_a_small_factor_is_not_taken_for_noise():
+    X, true = product(["S2", "S2"], 2000)
+    planes = [np.linalg.svd(t.transpose(1, 0, 2).reshape(6, -1), full_matrices=False)[0][:, :3] for t in true]
+    uneven = X @ planes[0] @ planes[0].T + 2.2 * X @ planes[1] @ planes[1].T
+    model = ub.Geomancer(random_state=0).fit(uneven)
+    assert model.dims_ == [2, 2]
+    assert ub.metrics.subspace_angle(true, model.subspaces_) < 0.1
+
+
+def test_few_points_with_noise_are_warned_of():
+    with pytest.warns(GeometryWarning, match="too noisy"):
+        fitted("S2 S2", 1000, noise=0.1, dim=4)
+
+
+def test_float32_gives_the_same(two_spheres):
+    model, X, true = two_spheres
+    single = ub.Geomancer(dim=4, random_state=0).fit(X.astype(np.float32))
+    assert single.subspaces_[0].dtype == np.float32
+    assert ub.metrics.subspace_angle(model.subspaces_, single.subspaces_) < 0.01
+    double = ub.Geomancer(dim=4, precision="float64", random_state=0).fit(X)
+    assert ub.metrics.subspace_angle(model.subspaces_, double.subspaces_) < 0.01
+
+
+def test_rotation_and_threads_change_nothing(two_spheres):
+    model, X, _ = two_spheres
+    turn = np.linalg.qr(np.random.default_rng(5).normal(size=(15, 15)))[0]
+    turned = ub.Geomancer(dim=4, random_state=0, n_jobs=1).fit(X @ turn.T)
+    back = [turn.T @ s for s in turned.subspaces_]
+    assert ub.metrics.subspace_angle(model.subspaces_, back) < 0.01
+
+
+def test_transform_extends_to_new_points(two_spheres):
+    model, X, _ = two_spheres
+    rng = np.random.default_rng(3)
+    both, true = product(["S2", "S2"], 2100, 0, 15)
+    fit = ub.Geomancer(dim=4, random_state=0).fit(both[:2000])
+    new = fit.transform(both[2000:])
+    assert [s.shape for s in new] == [(100, 15, 2), (100, 15, 2)]
+    assert ub.metrics.subspace_angle([t[2000:] for t in true], new) < 0.04
+    some = rng.permutation(2000)[:50]
+    for fresh, kept in zip(model.transform(X[some]), model.subspaces_):
+        np.testing.assert_allclose(fresh, kept[some], atol=1e-12)
+
+
+def test_bases_are_orthonormal(two_spheres):
+    basis = np.concatenate(two_spheres[0].subspaces_, axis=2)
+    np.testing.assert_allclose(basis.transpose(0, 2, 1) @ basis, np.tile(np.eye(4), (2000, 1, 1)), atol=1e-6)
+
+
+def test_saved_and_loaded(two_spheres, tmp_path):
+    model, X, _ = two_spheres
+    again = ub.load(model.save(tmp_path / "run"))
+    np.testing.assert_array_equal(again.subspaces_[1], model.subspaces_[1])
+    np.testing.assert_array_equal(again.transform(X[:5] + 0.01)[0], model.transform(X[:5] + 0.01)[0])
+    assert again.selection_["dim"].dim == 4
+
+
+def test_quadratic_fit_beats_principal_components():
+    X, true = product(["S2", "S2"], 2000)
+    _, near = nearest(X, 28)
+    whole = np.concatenate(true, axis=2)
+    plain, curved = (angle_between(whole, tangent_frames(X, X, near, 4, curved=c)).mean() for c in (False, True))
+    assert curved < plain / 5
+
+
+def test_operator_against_the_dense_matrix():
+    """The operator of the algorithm box, built block by block with Kronecker products."""
+    X, _ = product(["S2", "S1"], 60)
+    _, near = nearest(X, 8)
+    graph, _ = symmetrised(near)
+    frames = tangent_frames(X, X, near, 3)
+    operator = Diffusion(frames, graph)
+    q = transports(frames, graph)
+    np.testing.assert_allclose(q @ q.transpose(0, 2, 1), np.tile(np.eye(3), (len(q), 1, 1)), atol=1e-5)
+    x = np.random.default_rng(0).normal(size=(60, packed_size(3), LANES))
+    S = unpack(x, 3)
+    expected = np.zeros_like(S)
+    for e, (i, j) in enumerate(zip(graph.sources, graph.indices)):
+        block = np.kron(q[e], q[e]) @ S[j].reshape(9, LANES)
+        expected[i] += block.reshape(3, 3, LANES) / np.sqrt(graph.degrees[i] * graph.degrees[j])
+    expected -= np.einsum("naav,bc->nbcv", expected, np.eye(3) / 3)
+    np.testing.assert_allclose(unpack(operator(x), 3), expected, atol=1e-12)
+    y = np.random.default_rng(1).normal(size=x.shape)
+    x, y = (v - _trace_part(v) for v in (x, y))
+    assert np.vdot(y, operator(x)) == pytest.approx(np.vdot(operator(y), x))
+
+
+def _trace_part(x):
+    identity = np.array([1.0, 0, 0, 1, 0, 1])[:, None]
+    return np.einsum("npv,pw->nwv", x, identity)[:, :1] * identity / 3
+
+
+def test_eigenvalues_against_a_dense_solver():
+    X, _ = product(["S2", "S2"], 100)
+    _, near = nearest(X, 28)
+    graph, _ = symmetrised(near[:, :10])
+    frames = tangent_frames(X, X, near, 4)
+    operator = Diffusion(frames, graph)
+    size = 100 * packed_size(4)
+    columns = np.zeros((-(-size // LANES) * LANES, size))
+    columns[:size] = np.eye(size)
+    blocks = [
+        operator(np.ascontiguousarray(columns[a : a + LANES].T.reshape(100, -1, LANES))) for a in range(0, size, LANES)
+    ]
+    dense = np.concatenate([b.reshape(size, LANES) for b in blocks], axis=1)[:, :size]
+    expected = np.sort(1 - np.linalg.eigvalsh((dense + dense.T) / 2))
+    start = np.random.default_rng(0).normal(size=operator.shape)
+    found = filtered(operator, start, tol=1e-4)
+    # Ritz values lie above the eigenvalues; without a gap the iteration stops at a few per cent.
+    assert expected[0] - 1e-9 <= found.values[0] <= 1.05 * expected[0]
+
+
+def test_coarse_start_gives_the_same_field():
+    X, _ = product(["S2", "S2"], 4500)
+    _, near = nearest(X, 28)
+    graph, _ = symmetrised(near[:, :10])
+    frames = tangent_frames(X, X, near, 4).astype(np.float32)
+    with_levels = lowest_fields(X, frames, graph, 10, tol=1e-3, rng=np.random.default_rng(0))
+    operator = Diffusion(frames, graph)
+    start = np.random.default_rng(1).normal(size=operator.shape).astype(np.float32)
+    direct = filtered(operator, start, tol=1e-3)
+    overlap = abs(np.vdot(with_levels.fields[..., 0], direct.fields[..., 0]))
+    assert overlap == pytest.approx(1, abs=1e-3)
+
+
+def test_errors_and_warnings():
+    X, _ = product(["S2", "S2"], 1000)
+    with pytest.raises(ValueError, match=r"dim=7 is larger than the data.*span 6"):
+        ub.Geomancer(dim=7).fit(X)
+    with pytest.raises(ValueError, match="n_neighbors=5000 needs more"):
+        ub.Geomancer(dim=4, n_neighbors=5000).fit(X)
+    with pytest.raises(ValueError, match="dim must be"):
+        ub.Geomancer(dim=0).fit(X)
+    with pytest.raises(ValueError, match="gap must be"):
+        ub.Geomancer(gap=-1.0).fit(X)
+    with pytest.raises(ValueError, match="too few"):
+        ub.Geomancer(dim=4).fit(X[:5])
+    with pytest.raises(ValueError, match="all the same"):
+        ub.Geomancer(dim=1).fit(np.ones((20, 3)))
+    with pytest.warns(GeometryWarning, match="selects nothing"):
+        ub.Geomancer(dim=4, gap=1e-9, random_state=0).fit(X)
+    with pytest.warns(GeometryWarning, match="duplicates"):
+        doubled = ub.Geomancer(dim=4, random_state=0).fit(np.vstack([X, X[:7]]))
+    np.testing.assert_array_equal(doubled.subspaces_[0][:7], doubled.subspaces_[0][1000:])
+    with pytest.warns(GeometryWarning, match="disconnected"):
+        ub.Geomancer(dim=4, random_state=0).fit(np.vstack([X, X + 100]))
+
+
+def test_gap_as_a_number(two_spheres):
+    model, X, _ = two_spheres
+    chosen = ub.Geomancer(dim=4, gap=float(model.spectrum_[1] / 2), random_state=0).fit(X)
+    assert chosen.n_submanifolds_ == 2
+
+
+WRONG_FOR_TUPLES = {
+    "check_methods_sample_order_invariance": "indexes the result, and transform gives a tuple, an array a submanifold"
+}
+
+
+@parametrize_with_checks(
+    [ub.Geomancer(dim=1, random_state=0, n_jobs=1), ub.Geomancer(random_state=0)],
+    expected_failed_checks=lambda estimator: WRONG_FOR_TUPLES,
+)
+@pytest.mark.filterwarnings("ignore")
+def test_sklearn_contract(estimator, check):
+    check(estimator)

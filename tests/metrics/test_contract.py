@@ -1,0 +1,262 @@
+"""What holds for all metrics: bounds, invariances and plain errors, over every kind of codes."""
+
+import numpy as np
+import pytest
+
+import unbraid as ub
+
+m = ub.metrics
+RNG = np.random.default_rng(0)
+SIZES = (3, 4, 5)
+N = 700
+
+
+def small(metric, **options):
+    return lambda factors, codes: float(metric(factors, codes, **options))
+
+
+METRICS = {
+    "mcc": small(m.mcc),
+    "mcc-spearman": small(m.mcc, kind="spearman"),
+    "mcc-weak": small(m.mcc, weak=True),
+    "mcc-out-of-sample": small(m.mcc, test_size=0.5),
+    "beta_vae": small(m.beta_vae, n_train=300, n_test=200),
+    "factor_vae": small(m.factor_vae, n_train=300, n_test=200),
+    "mig": small(m.mig),
+    "mig_sup": small(m.mig_sup),
+    "jemmig": small(m.jemmig),
+    "dcimig": small(m.dcimig),
+    "dci-hist": small(m.dci, backend="hist"),
+    "dci-completeness": lambda f, c: m.dci(f, c, backend="hist").completeness,
+    "dci-informativeness": lambda f, c: m.dci(f, c, backend="hist").informativeness,
+    "sap": small(m.sap),
+    "modularity": small(m.modularity),
+    "modularity-ignore": small(m.modularity, dead="ignore"),
+    "explicitness": small(m.explicitness),
+    "infom": small(m.infomec),
+    "infoe": lambda f, c: m.infomec(f, c).infoe,
+    "infoc": lambda f, c: m.infomec(f, c).infoc,
+    "irs": small(m.irs),
+    "med": small(m.med),
+    "downstream": small(m.downstream, n_train=[200], classifier="hist"),
+}
+UNSUPERVISED = {
+    "total_correlation": small(m.total_correlation),
+    "wasserstein_correlation": small(m.wasserstein_correlation),
+    "wasserstein_correlation-normalised": small(m.wasserstein_correlation, normalised=True),
+    "pairwise_information": small(m.pairwise_information),
+}
+EVERY = METRICS | UNSUPERVISED
+# Whose value depends on the scale of single codes: a penalty, a pruning threshold or weights in units of the codes.
+SCALE_MATTERS = {
+    "sap",
+    "factor_vae",
+    "infom",
+    "infoc",
+    "irs",
+    "wasserstein_correlation",
+    "wasserstein_correlation-normalised",
+}
+
+every = pytest.mark.parametrize("name", EVERY)
+supervised = pytest.mark.parametrize("name", METRICS)
+
+
+def discrete(n=N):
+    return np.stack([np.random.default_rng(k).integers(s, size=n) for k, s in enumerate(SIZES)], axis=1)
+
+
+FACTORS = {"discrete": discrete(), "continuous": np.random.default_rng(3).uniform(size=(N, 3))}
+kinds = pytest.mark.parametrize("kind", FACTORS)
+
+
+def noisy(factors, noise=0.3, seed=1):
+    """Codes that tell the factors with some noise and some mixing."""
+    rng = np.random.default_rng(seed)
+    z = (factors - factors.mean(axis=0)) / factors.std(axis=0)
+    return z @ (np.eye(z.shape[1]) + 0.2 * rng.normal(size=(z.shape[1],) * 2)) + noise * rng.normal(size=z.shape)
+
+
+def upper(name):
+    return np.inf if name in UNSUPERVISED else 1
+
+
+@kinds
+@every
+def test_bounds(name, kind):
+    factors = FACTORS[kind]
+    rng = np.random.default_rng(5)
+    z = noisy(factors)
+    for codes in (z, rng.normal(size=z.shape), np.hstack([z, z]), np.hstack([z, rng.normal(size=(N, 4))]), z[:, :1]):
+        assert -1e-12 <= EVERY[name](factors, codes) <= upper(name) + 1e-12
+
+
+BEST = dict.fromkeys(METRICS, 0.95) | {"irs": 0.6, "sap": 0.2, "med": 0.9, "infoe": 0.7}
+
+
+@supervised
+def test_perfect_codes_score_high(name):
+    factors = FACTORS["discrete"]
+    codes = 2.0 * factors / np.array(SIZES)
+    assert METRICS[name](factors, codes) >= BEST[name]
+
+
+@supervised
+def test_perfect_codes_of_continuous_factors_score_high(name):
+    factors = FACTORS["continuous"]
+    least = {"mig": 0.7, "mig_sup": 0.7, "jemmig": 0.7, "dcimig": 0.7, "med": 0.4, "infom": 0.75, "infoc": 0.75}
+    least |= {"infoe": 0.5, "modularity": 0.95, "modularity-ignore": 0.95, "irs": 0.9, "explicitness": 0.9}
+    assert METRICS[name](factors, factors) >= least.get(name, 0.95)
+
+
+@kinds
+@every
+def test_constant_codes_say_nothing(name, kind):
+    factors = FACTORS[kind]
+    value = EVERY[name](factors, np.full((N, 4), 0.1))
+    blind = {"explicitness": 0.5, "beta_vae": 0.5, "downstream": 0.5, "dci-informativeness": 0.5}
+    blind["jemmig"] = 0.75  # log B / (H(v) + log B) by its formula
+    assert 0 <= value <= blind.get(name, 0)
+
+
+@kinds
+@every
+def test_order_and_sign_of_codes_do_not_matter(name, kind):
+    factors = FACTORS[kind]
+    z = noisy(factors)
+    moved = z[:, [2, 0, 1]] * [1, -1, -1]
+    assert EVERY[name](factors, moved) == pytest.approx(EVERY[name](factors, z), abs=1e-9)
+
+
+@every
+def test_order_of_factors_does_not_matter(name):
+    factors = FACTORS["discrete"]
+    z = noisy(factors)
+    error = 0.1 if name in ("beta_vae", "factor_vae") else 1e-6  # which factor a batch fixes is drawn by its number
+    assert EVERY[name](factors[:, [2, 0, 1]], z) == pytest.approx(EVERY[name](factors, z), abs=error)
+
+
+@kinds
+@every
+def test_a_common_scale_of_codes_does_not_matter(name, kind):
+    if name in ("sap", "factor_vae", "wasserstein_correlation") and kind == "discrete":
+        return
+    factors = FACTORS[kind]
+    z = noisy(factors)
+    if name == "wasserstein_correlation":
+        assert EVERY[name](factors, 3 * z) == pytest.approx(9 * EVERY[name](factors, z), rel=1e-9)
+    else:
+        assert EVERY[name](factors, 3.7 * z) == pytest.approx(EVERY[name](factors, z), abs=1e-9)
+
+
+@kinds
+@every
+def test_scales_and_shifts_of_single_codes_do_not_matter(name, kind):
+    if name in SCALE_MATTERS:
+        return
+    factors = FACTORS[kind]
+    z = noisy(factors)
+    assert EVERY[name](factors, z * [3.7, 0.2, 40] + [5, 0, -3]) == pytest.approx(EVERY[name](factors, z), abs=1e-6)
+
+
+@supervised
+def test_rows_are_what_pairs_factors_and_codes(name):
+    """Shuffling the rows of one side destroys the score, shuffling both alike keeps it up to the draw of the split."""
+    factors = FACTORS["discrete"]
+    codes = 2.0 * factors / np.array(SIZES)
+    order = np.random.default_rng(1).permutation(N)
+    chance = {
+        "modularity": 0.95,
+        "modularity-ignore": 0.95,
+        "explicitness": 0.6,
+        "irs": 0.7,
+        "infom": 0.9,
+        "infoc": 0.9,
+    }
+    assert METRICS[name](factors, codes[order]) <= chance.get(name, 0.7)
+    assert METRICS[name](factors[order], codes[order]) >= BEST[name]
+
+
+@supervised
+def test_duplicated_codes(name):
+    """A copy of each code costs a gap between codes, and nothing else."""
+    factors = FACTORS["discrete"]
+    codes = 2.0 * factors / np.array(SIZES)
+    value = METRICS[name](factors, np.hstack([codes, codes]))
+    if name in ("mig", "sap"):
+        assert value == pytest.approx(0, abs=1e-12)
+    elif name in ("jemmig", "dci-completeness", "infoc"):
+        assert value < METRICS[name](factors, codes) + 1e-12
+    else:
+        assert value >= BEST[name] - 1e-9
+
+
+@kinds
+@supervised
+def test_a_constant_factor_is_left_out(name, kind):
+    factors = FACTORS[kind]
+    z = noisy(factors)
+    with_constant = np.column_stack([factors, np.full(N, 7, dtype=factors.dtype)])
+    assert METRICS[name](with_constant, z) == pytest.approx(METRICS[name](factors, z), abs=1e-9)
+
+
+@supervised
+def test_only_constant_factors_is_an_error(name):
+    with pytest.raises(ValueError, match="every factor is constant"):
+        METRICS[name](np.ones((N, 2), dtype=int), RNG.normal(size=(N, 2)))
+
+
+@every
+def test_one_sample_is_an_error(name):
+    with pytest.raises(ValueError, match="1 sample"):
+        EVERY[name](np.array([[1, 2]]), np.array([[0.5, 0.1]]))
+
+
+@every
+def test_nan_is_an_error(name):
+    factors, z = FACTORS["continuous"], noisy(FACTORS["continuous"])
+    z[3, 1] = np.nan
+    with pytest.raises(ValueError, match=r"codes have NaN or infinity in 1 of 700 rows, the first in row 3"):
+        EVERY[name](factors, z)
+    if name in METRICS:
+        holes = factors.copy()
+        holes[5, 0] = np.inf
+        with pytest.raises(ValueError, match="factors have NaN or infinity"):
+            EVERY[name](holes, noisy(factors))
+
+
+@kinds
+@every
+def test_more_and_fewer_codes_than_factors(name, kind):
+    factors = FACTORS[kind]
+    z = noisy(factors)
+    for codes in (z[:, :1], z[:, :2], np.hstack([z, noisy(factors, seed=8), noisy(factors, seed=9)])):
+        assert 0 <= EVERY[name](factors, codes) <= upper(name)
+
+
+@every
+def test_vectors_lists_and_float32_are_taken(name):
+    factors = FACTORS["discrete"][:, 1]
+    z = noisy(factors[:, None])
+    expected = EVERY[name](factors[:, None], z)
+    assert EVERY[name](factors, z[:, 0]) == expected
+    assert EVERY[name](factors.tolist(), z.tolist()) == expected
+    assert EVERY[name](factors.astype(np.uint8), z.astype(np.float32)) == pytest.approx(expected, abs=0.02)
+
+
+@every
+def test_a_mixed_table_keeps_the_kind_of_each_column(name):
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"shape": FACTORS["discrete"][:, 0], "x": FACTORS["continuous"][:, 0]})
+    value = EVERY[name](table, noisy(table.to_numpy()))
+    assert 0 <= value <= upper(name)
+    assert value == EVERY[name](table.astype(object).to_numpy(), noisy(table.to_numpy()))
+
+
+@supervised
+def test_inputs_are_left_alone(name):
+    factors, z = FACTORS["discrete"].copy(), noisy(FACTORS["discrete"])
+    before = factors.copy(), z.copy()
+    METRICS[name](factors, z)
+    assert (factors == before[0]).all()
+    assert (z == before[1]).all()
