@@ -23,6 +23,7 @@ html_theme = "alabaster"
 html_theme_options = {
     "description": "Independent factors behind high-dimensional data, and how far to trust them",
     "fixed_sidebar": True,
+    "page_width": "1200px",
 }
 html_show_sourcelink = False
 default_role = "literal"
