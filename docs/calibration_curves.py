@@ -27,8 +27,8 @@ METRICS = {
     "DCIMIG": m.dcimig,
     "MED": m.med,
     "modularity": m.modularity,
-    "DCI disentanglement": lambda v, z: m.dci(v, z, backend="hist").disentanglement,
-    "DCI completeness": lambda v, z: m.dci(v, z, backend="hist").completeness,
+    "DCI disentanglement": lambda v, z: m.dci(v, z, backend="compiled").disentanglement,
+    "DCI completeness": lambda v, z: m.dci(v, z, backend="compiled").completeness,
     "SAP": m.sap,
     "explicitness": m.explicitness,
     "InfoM": lambda v, z: m.infomec(v, z).infom,
@@ -39,7 +39,7 @@ METRICS = {
     "BetaVAE score": lambda v, z: m.beta_vae(v, z, n_train=2000, n_test=2000),
 }
 COMBINED = {
-    ("DCI disentanglement", "DCI completeness"): lambda v, z: _two(m.dci(v, z, backend="hist")),
+    ("DCI disentanglement", "DCI completeness"): lambda v, z: _two(m.dci(v, z, backend="compiled")),
     ("InfoM", "InfoC", "InfoE"): lambda v, z: _three(m.infomec(v, z)),
 }
 

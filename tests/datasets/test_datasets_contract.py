@@ -131,3 +131,15 @@ def test_endless_data_sets_ask_for_a_number():
         shapes.split()
     with pytest.raises(ValueError, match="number to draw"):
         shapes.subset([1, 2])
+
+
+def test_pairs_within_a_part_stay_in_it():
+    part = datasets.load("dsprites").subset(500, random_state=0)
+    rows = {tuple(f) for f in part.factors_at(np.arange(500)).tolist()}
+    (_, a), (_, b) = part.sample_pairs(400, shared=["shape", "scale"], random_state=0)
+    assert {tuple(f) for f in np.concatenate([a, b]).tolist()} <= rows
+    assert np.array_equal(a[:, :2], b[:, :2])
+    assert 0 < (a[:, 3] == b[:, 3]).mean() < 0.15
+    few = datasets.load("isometric").subset(10, random_state=0)
+    (X_a, a), (X_b, b) = few.sample_pairs(5, shared=0, random_state=0)
+    assert np.array_equal(a, b)

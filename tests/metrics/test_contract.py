@@ -26,9 +26,9 @@ METRICS = {
     "mig_sup": small(m.mig_sup),
     "jemmig": small(m.jemmig),
     "dcimig": small(m.dcimig),
-    "dci-hist": small(m.dci, backend="hist"),
-    "dci-completeness": lambda f, c: m.dci(f, c, backend="hist").completeness,
-    "dci-informativeness": lambda f, c: m.dci(f, c, backend="hist").informativeness,
+    "dci-compiled": small(m.dci, backend="compiled"),
+    "dci-completeness": lambda f, c: m.dci(f, c, backend="compiled").completeness,
+    "dci-informativeness": lambda f, c: m.dci(f, c, backend="compiled").informativeness,
     "sap": small(m.sap),
     "modularity": small(m.modularity),
     "modularity-ignore": small(m.modularity, dead="ignore"),
@@ -38,7 +38,7 @@ METRICS = {
     "infoc": lambda f, c: m.infomec(f, c).infoc,
     "irs": small(m.irs),
     "med": small(m.med),
-    "downstream": small(m.downstream, n_train=[200], classifier="hist"),
+    "downstream": small(m.downstream, n_train=[200], classifier="compiled"),
 }
 UNSUPERVISED = {
     "total_correlation": small(m.total_correlation),

@@ -97,11 +97,11 @@ def test_sampled_scores(golden):
         assert ub.metrics.beta_vae(factors, codes) == pytest.approx(scores["beta_vae_sampled"], abs=0.02)
 
 
-@pytest.mark.slow
-def test_dci_of_boosted_trees(golden):
+@pytest.mark.parametrize("backend", ["compiled", pytest.param("gbt", marks=pytest.mark.slow)])
+def test_dci_of_boosted_trees(golden, backend):
     arrays, scores = golden
     if "dci" in scores:
-        found = ub.metrics.dci(*arrays, backend="gbt")
+        found = ub.metrics.dci(*arrays, backend=backend)
         assert found.disentanglement == pytest.approx(scores["dci"]["disentanglement"], abs=0.01)
         assert found.completeness == pytest.approx(scores["dci"]["completeness"], abs=0.01)
         assert found.informativeness == pytest.approx(scores["dci"]["informativeness_test"], abs=0.01)

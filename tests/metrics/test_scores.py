@@ -127,25 +127,26 @@ def test_logistic_regression_agrees_with_scikit_learn(C, balanced):
 
 
 @pytest.mark.parametrize("kind", ["binary", "classes", "number"])
-def test_histogram_boosting_is_the_reference_where_values_are_few(kind):
-    """With at most 256 values a feature the cuts are the same, so trees, importances and predictions are."""
+def test_compiled_boosting_is_the_reference(kind):
+    """The same trees up to ties between equally good cuts, so the same importances and predictions."""
     from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 
-    from unbraid.metrics.boosting import HistogramBoosting
+    from unbraid.metrics.boosting import Boosting
 
     rng = np.random.default_rng(1)
-    X = np.round(rng.normal(size=(400, 3)), 1)
+    X = rng.normal(size=(400, 3))
     signal = X[:, 0] + 0.5 * X[:, 1] ** 2 + 0.3 * rng.normal(size=400)
     y = {"binary": (signal > 0.3).astype(int), "classes": np.digitize(signal, [-0.5, 0.3, 1]), "number": signal}[kind]
     peer = GradientBoostingRegressor if kind == "number" else GradientBoostingClassifier
     peer = peer(n_estimators=20, random_state=0).fit(X, y)
-    ours = HistogramBoosting(discrete=kind != "number", n_estimators=20).fit(X, y)
+    ours = Boosting(discrete=kind != "number", n_estimators=20).fit(X, y)
     importance = ours.feature_importances_ / ours.feature_importances_.sum()
-    np.testing.assert_allclose(importance, peer.feature_importances_, atol=0.01)
+    np.testing.assert_allclose(importance, peer.feature_importances_, atol=2e-3)
+    probe = rng.normal(size=(1000, 3))
     if kind == "number":
-        np.testing.assert_allclose(ours.predict(X), peer.predict(X), atol=0.05)
+        assert np.mean(np.abs(ours.predict(probe) - peer.predict(probe)) < 1e-5) > 0.98
     else:
-        assert np.mean(ours.predict(X) == peer.predict(X)) > 0.98
+        assert np.mean(ours.predict(probe) == peer.predict(probe)) > 0.99
 
 
 def test_mixed_information_is_scikit_learns():
@@ -209,7 +210,7 @@ def test_a_pool_agrees_with_fresh_sampling(metric):
 def test_dci_of_half_a_factor():
     """Two binary factors, code 0 tells the first, code 1 both: importances and accuracy by construction."""
     factors = np.repeat(grid(2, 2), 50, axis=0)
-    found = m.dci(factors, np.column_stack([factors[:, 0], factors @ [1, 10]]), backend="hist")
+    found = m.dci(factors, np.column_stack([factors[:, 0], factors @ [1, 10]]), backend="compiled")
     assert found.informativeness == 1
     assert found.importance[1, 1] == pytest.approx(1)
     np.testing.assert_allclose(found.importance.sum(axis=0), 1)
@@ -220,9 +221,9 @@ def test_dci_backends_rank_alike_and_unknown_ones_are_named():
     rng = np.random.default_rng(0)
     factors = rng.integers(0, 4, size=(450, 2))
     good, bad = factors + 0.2 * rng.normal(size=(450, 2)), factors @ [[1, 1], [1, -1]] + 0.2 * rng.normal(size=(450, 2))
-    for backend in ("hist", "lightgbm", "extra_trees"):
+    for backend in ("compiled", "lightgbm", "extra_trees"):
         assert float(m.dci(factors, good, backend=backend)) > float(m.dci(factors, bad, backend=backend)) + 0.3
-    with pytest.raises(ValueError, match="'gbt', 'hist', 'lightgbm', 'extra_trees'"):
+    with pytest.raises(ValueError, match="'gbt', 'compiled', 'lightgbm', 'extra_trees'"):
         m.dci(factors, good, backend="xgb")
 
 

@@ -8,7 +8,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from tests.spectral.manifolds import bent_sheets, linear_fit
 from unbraid.spectral.alignment import alignment_matrix, smallest_neighborhood, tangent_bases
-from unbraid.spectral.eigen import smallest_eigenvectors
+from unbraid.spectral.eigen import independent_eigenvectors, smallest_eigenvectors
 from unbraid.spectral.neighbors import neighborhoods
 
 
@@ -107,3 +107,25 @@ def test_eigen_solver_against_dense():
     np.testing.assert_allclose(found.values[:2], values[1:3], rtol=1e-4, atol=1e-12)
     assert subspace_angles(found.vectors, vectors[:, 1:3]).max() < 1e-4
     assert abs(found.vectors.sum(axis=0)).max() < 1e-9
+
+
+def test_functions_of_earlier_eigenvectors_are_passed_over():
+    """On a strip 30 times as long as wide, rough across, the slowest vectors after the length are curves over it."""
+    rng = np.random.default_rng(0)
+    factors = rng.uniform(size=(2000, 2))
+    X = np.c_[15 * np.sin(2 * factors[:, 0]), 15 * np.cos(2 * factors[:, 0]), factors[:, 1]]
+    X += 0.03 * rng.normal(size=X.shape)
+    M = alignment_matrix(X, neighborhoods(X, 20)[1], 2)
+    plain, chosen = smallest_eigenvectors(M, 2), independent_eigenvectors(M, 2)
+    assert linear_fit(plain.vectors, factors) < 0.6
+    assert linear_fit(chosen.vectors, factors) > 0.95
+    assert chosen.n_redundant > 0
+
+
+def test_independent_eigenvectors_are_the_first_ones_on_a_square():
+    X, _ = bent_sheets(600, 2)
+    M = alignment_matrix(X, neighborhoods(X, 12)[1], 2)
+    plain, chosen = smallest_eigenvectors(M, 2), independent_eigenvectors(M, 2)
+    assert chosen.n_redundant == 0
+    np.testing.assert_allclose(chosen.values[:2], plain.values[:2], rtol=1e-3)
+    assert subspace_angles(plain.vectors, chosen.vectors).max() < 1e-4

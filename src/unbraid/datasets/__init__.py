@@ -1,9 +1,19 @@
 """Factor grids and manifolds, drawn or loaded; every one keeps the contract of :class:`Dataset`."""
 
+from importlib import import_module
+from typing import Any
+
 from unbraid.datasets.base import Dataset
 from unbraid.datasets.files import Source, open
 from unbraid.datasets.finite import Subset
 from unbraid.datasets.registry import load, names
 from unbraid.datasets.remote import get
 
-__all__ = ["Dataset", "Source", "Subset", "get", "load", "names", "open"]
+__all__ = ["Affine", "AffineSets", "Dataset", "Source", "Subset", "get", "load", "names", "open"]
+
+
+def __getattr__(name: str) -> Any:
+    """The augmentations load with their first use: they compile."""
+    if name in ("Affine", "AffineSets"):
+        return getattr(import_module("unbraid.datasets.augment"), name)
+    raise AttributeError(f"unbraid.datasets has no {name!r}; it has: {', '.join(__all__)}")

@@ -185,14 +185,14 @@ class Dataset(ABC):
         random_state : int, Generator or None
         """
         rng = generator(random_state)
-        whole = self.subset(self._rowcount() if n is None else n, rng)
+        whole = self.subset(self._row_count() if n is None else n, rng)
         n_test = round(test * len(whole)) if isinstance(test, float) and test < 1 else int(test)
         if not 0 < n_test < len(whole):
             raise ValueError(f"test={test} leaves {n_test} of {len(whole)} rows for testing; both parts need some.")
         order = rng.permutation(len(whole))
         return whole.subset(np.sort(order[n_test:])), whole.subset(np.sort(order[:n_test]))
 
-    def _rowcount(self) -> int:
+    def _row_count(self) -> int:
         raise ValueError(f"{self.name} has no end: its factors are continuous. Give n, the rows in both parts.")
 
     def traverse(self, factor: int | str, n: int | None = None, at: Any = None) -> np.ndarray:

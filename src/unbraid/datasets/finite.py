@@ -45,8 +45,21 @@ class Finite(Dataset):
             rows = np.sort(generator(random_state).choice(len(self), size=rows, replace=False))
         return Subset(self, rows=self._check_rows(rows))
 
-    def _rowcount(self) -> int:
+    def _row_count(self) -> int:
         return len(self)
+
+    def _agreement(self, columns: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Each row's group of rows with equal ``columns``; the rows by group, where each starts, how many it has."""
+        known = self.__dict__.setdefault("_agreements", {})
+        if columns not in known:
+            values = self.factors_at(np.arange(len(self)))[:, list(columns)]
+            if self.factor_sizes is not None:
+                values = np.ravel_multi_index(tuple(values.T), [self.factor_sizes[c] for c in columns])[:, None]
+            _, group = np.unique(values, axis=0 if values.shape[1] > 1 else None, return_inverse=True)
+            group = group.reshape(-1)
+            sizes = np.bincount(group)
+            known[columns] = group, np.argsort(group, kind="stable"), np.cumsum(sizes) - sizes, sizes
+        return known[columns]
 
     def _check_rows(self, rows: Any) -> np.ndarray:
         rows = np.atleast_1d(np.asarray(rows))
@@ -156,14 +169,9 @@ def draw_rows(dataset: Finite, n: int, rng: np.random.Generator) -> np.ndarray:
 def pairs_of_rows(dataset: Finite, columns: list[int], n: int, rng: np.random.Generator) -> Pairs:
     """Pairs among rows that exist: each partner is uniform over the rows that agree in ``columns``."""
     first = rng.integers(len(dataset), size=count(n))
-    factors = dataset.factors_at(np.arange(len(dataset)))
-    _, group = np.unique(factors[:, columns], axis=0, return_inverse=True)
-    group = group.reshape(-1)
-    order = np.argsort(group, kind="stable")
-    starts = np.searchsorted(group[order], np.arange(group.max() + 1))
-    counts = np.bincount(group)
-    second = order[starts[group[first]] + rng.integers(counts[group[first]])]
+    group, order, starts, sizes = dataset._agreement(tuple(columns))
+    second = order[starts[group[first]] + rng.integers(sizes[group[first]])]
     return (
-        (dataset._render_rows(first, rng), factors[first]),
-        (dataset._render_rows(second, rng), factors[second]),
+        (dataset._render_rows(first, rng), dataset.factors_at(first)),
+        (dataset._render_rows(second, rng), dataset.factors_at(second)),
     )

@@ -51,16 +51,18 @@ class _Squares(Continuous):
         return np.clip(np.diff(_ramp(pixels - start, edge) - _ramp(pixels - start - side, edge), axis=1), 0, 1)
 
     def _paint(self, rows: np.ndarray, columns: np.ndarray, colour: np.ndarray | None) -> np.ndarray:
+        """Images in blocks, so that large ones need little more memory than the result."""
         kind: Any = np.float64 if self.dtype == np.float64 else np.float32
-        images: np.ndarray = rows.astype(kind)[:, :, None] * columns.astype(kind)[:, None, :]
-        if self.dtype == np.uint8:
-            images *= 255
+        top = 255 if self.dtype == np.uint8 else 1
         out = np.empty((len(rows), *self.shape), dtype=self.dtype)
-        for channel in range(self.shape[2] if len(self.shape) == 3 else 0):
-            part = images if colour is None else images * colour[:, channel, None, None].astype(kind)
-            out[..., channel] = np.rint(part) if self.dtype == np.uint8 else part
-        if len(self.shape) == 2:
-            out[:] = np.rint(images) if self.dtype == np.uint8 else images
+        for start in range(0, len(rows), 64):
+            part = slice(start, start + 64)
+            images: np.ndarray = (top * rows[part, :, None]).astype(kind) * columns[part, None, :].astype(kind)
+            if colour is not None:
+                images = images[..., None] * colour[part, None, None, :].astype(kind)
+            elif len(self.shape) == 3:
+                images = images[..., None]
+            out[part] = np.rint(images) if self.dtype == np.uint8 else images
         return out
 
 

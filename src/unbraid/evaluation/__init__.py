@@ -45,7 +45,7 @@ def evaluate(
     One pool of samples is encoded once, and every metric is computed from it. The interval comes from random halves of
     the sample (:func:`unbraid.evaluation.interval`). Chance is the score of the same codes paired with other samples;
     the ceiling is that of codes that determine the factors (:func:`unbraid.evaluation.ceiling_codes`), of the same
-    size and binning. A score means something only between these two.
+    size, binning and marginals. A score means something only between these two.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def evaluate(
         Names of metrics or of rows of the table.
     protocol : {"fast", "dlib-v1"} or Protocol
         "dlib-v1" has the sample sizes and settings of the study: minutes a metric where trees are trained. "fast" has
-        the same estimands with smaller samples, and DCI by the fast backend.
+        the same estimands with smaller samples, and DCI by the compiled backend.
     progress : bool, optional
         Show a progress bar; by default on a terminal.
 

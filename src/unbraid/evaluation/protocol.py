@@ -29,8 +29,9 @@ class Protocol:
         Training sizes of the downstream tasks.
     replicates : dict
         Half-samples behind the interval, by how costly a metric is: light, medium, heavy.
-    ceiling_marginal : {"gaussian", "uniform"}
-        Distribution of the codes that determine the factors, which give the ceiling.
+    ceiling_marginal : {"codes", "gaussian", "uniform"}
+        Distribution of the codes that determine the factors, which give the ceiling: that of the given codes, each
+        matched with a factor, or a fixed one.
     random_state : int
     """
 
@@ -51,11 +52,11 @@ class Protocol:
     downstream_sizes: tuple[int, ...] = (10, 100, 1000, 10_000)
     replicates: dict[str, int] = field(default_factory=lambda: {"light": 100, "medium": 30, "heavy": 10})
     chance_draws: dict[str, int] = field(default_factory=lambda: {"light": 5, "medium": 2, "heavy": 1})
-    ceiling_marginal: str = "gaussian"
+    ceiling_marginal: str = "codes"
     random_state: int = 0
 
     def __post_init__(self) -> None:
-        choose(self.ceiling_marginal, ("gaussian", "uniform"), "ceiling_marginal")
+        choose(self.ceiling_marginal, ("codes", "gaussian", "uniform"), "ceiling_marginal")
 
     @property
     def pool(self) -> int:
@@ -75,9 +76,9 @@ PROTOCOLS = {
         n_test=1_000,
         n_batches=2_000,
         n_batches_test=1_000,
-        dci_backend="hist",
+        dci_backend="compiled",
         downstream_sizes=(100, 1000),
-        replicates={"light": 50, "medium": 20, "heavy": 8},
+        replicates={"light": 50, "medium": 20, "heavy": 5},
         chance_draws={"light": 3, "medium": 1, "heavy": 1},
     ),
 }

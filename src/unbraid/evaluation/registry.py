@@ -151,3 +151,21 @@ _plain("total_correlation", lambda s, p: m.total_correlation(s.codes), **_ALONE)
 _plain("wasserstein_correlation", lambda s, p: m.wasserstein_correlation(s.codes), **_ALONE)
 _plain("wasserstein_normalised", lambda s, p: m.wasserstein_correlation(s.codes, normalised=True), **_ALONE)
 _plain("pairwise_information", lambda s, p: m.pairwise_information(s.codes, n_bins=p.n_bins), **_ALONE)
+
+
+def _local_isometry(s: Sample, p: Protocol, seed: int) -> tuple[float]:
+    rows = s.rows[:2000]  # of images, more would not fit into memory as floats
+    return (float(m.local_isometry(np.asarray(s.pool_observations)[rows], s.pool_codes[rows])),)
+
+
+register(
+    Metric(
+        "local_isometry",
+        _local_isometry,
+        ("local_isometry",),
+        supervised=False,
+        bounds=(-1.0, 1.0),
+        cost="medium",
+        needs_observations=True,
+    )
+)

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from unbraid.metrics.arrays import check, check_factors, choose
+from unbraid.metrics.mcc import match
 
 Parts = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
@@ -30,10 +31,6 @@ class Sample:
     @cached_property
     def codes(self) -> np.ndarray:
         return self.pool_codes[self.rows]
-
-    @property
-    def observations(self) -> np.ndarray | None:
-        return None if self.pool_observations is None else self.pool_observations[self.rows]
 
     @cached_property
     def parts(self) -> Parts:
@@ -59,10 +56,28 @@ class Sample:
 
     def ideal(self, marginal: str, seed: int) -> "Sample":
         """One code for each factor, which determines it; with fewer codes than factors, for the richest of them."""
-        codes = ceiling_codes(self.pool_factors, marginal=marginal, random_state=seed)
-        n_values = [len(np.unique(v)) for v in check_factors(self.pool_factors).values.T]
+        codes = ceiling_codes(
+            self.pool_factors, marginal="gaussian" if marginal == "codes" else marginal, random_state=seed
+        )
+        values = check_factors(self.pool_factors).values
+        if marginal == "codes":
+            codes = _reshape(codes, values, self.pool_codes)
+        n_values = [len(np.unique(v)) for v in values.T]
         richest = np.argsort(n_values, kind="stable")[::-1][: self.pool_codes.shape[1]]
         return replace(self, pool_codes=codes[:, np.sort(richest)])
+
+
+def _reshape(ideal: np.ndarray, values: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Give each ideal code the marginal of the code that is matched with its factor.
+
+    A code with fewer values than the factor could not tell it; there, and without a code, the Gaussian stays.
+    """
+    shaped = ideal.copy()
+    pairs = match(values, codes, kind="spearman")
+    for k, d, sign in zip(pairs.factor, pairs.code, np.where(pairs.correlation < 0, -1, 1)):
+        if len(np.unique(codes[:, d])) >= len(np.unique(values[:, k])):
+            shaped[np.argsort(ideal[:, k], kind="stable"), k] = np.sort(codes[:, d])[::sign]
+    return shaped
 
 
 def draw_sample(

@@ -26,8 +26,8 @@ def beta_vae(
 
     The pairs of a batch agree in factor k. Batches are drawn from one pool of encoded samples (the arrays), or encoded
     afresh if ``codes`` is a function of factors. The classifier is multinomial logistic regression, the codes scaled
-    to unit variance. Known failure: it is 1 already when K - 1 of K factors are told, and for codes turned
-    by 35 degrees.
+    to unit variance. Known failure: it is 1 already when K - 1 of K factors are told, and for codes
+    turned by 35 degrees.
 
     Parameters
     ----------

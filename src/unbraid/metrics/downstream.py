@@ -70,7 +70,7 @@ def downstream(
         Rows to test on; else ``test_size`` of the rows given are held out.
     n_train : sequence of int, optional
         Training sizes. By default those of 10, 100, 1000, 10000 that the training rows allow.
-    classifier : {"logistic", "gbt", "hist", "lightgbm", "extra_trees"}
+    classifier : {"logistic", "gbt", "compiled", "lightgbm", "extra_trees"}
     test_size : float or int
         Share, or number, of rows to hold out.
     random_state : int

@@ -12,7 +12,7 @@ import numpy as np
 
 from unbraid.extras import require
 from unbraid.metrics.arrays import Factors, Split, choose
-from unbraid.metrics.boosting import HistogramBoosting
+from unbraid.metrics.boosting import Boosting
 
 
 @dataclass(frozen=True)
@@ -168,13 +168,13 @@ def _extra_trees(discrete: bool, random_state: int | None) -> Any:
     )
 
 
-def _hist(discrete: bool, random_state: int | None) -> Any:
-    return HistogramBoosting(discrete, n_estimators=100, learning_rate=0.1)
+def _compiled(discrete: bool, random_state: int | None) -> Any:
+    return Boosting(discrete, n_estimators=100, learning_rate=0.1)
 
 
 BACKENDS: dict[str, Callable[[bool, int | None], Any]] = {
     "gbt": _gbt,
-    "hist": _hist,
+    "compiled": _compiled,
     "lightgbm": _lightgbm,
     "extra_trees": _extra_trees,
 }

@@ -271,6 +271,7 @@ class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         figures = {
             "participation": 1 / (len(choice.points) * (choice.spectrum.vectors**4).sum(axis=0)),
             "eigengap": float(values[-1] / max(values[-2], 1e-300)) if len(values) > 1 else float("inf"),
+            "n_redundant": choice.spectrum.n_redundant,
             "ica_stability": rotation.stability if rotation else 1.0,
             "local_isometry": isometry_of_pairs(codes[i] - codes[j], lengths)[0],
             "kurtosis": kurtosis,

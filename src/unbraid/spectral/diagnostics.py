@@ -29,6 +29,8 @@ class Diagnostics:
         Smallest non-trivial eigenvalues of the alignment matrix, and the first one left out.
     eigengap : float
         Ratio of the last two eigenvalues.
+    n_redundant : int
+        Eigenvectors passed over because they are functions of others: one factor is much shorter than another.
     ica_stability : float
         Mean correlation of the components between ICA restarts; 1 when they all agree.
     ica_converged : float
@@ -53,6 +55,7 @@ class Diagnostics:
     participation: NDArray[np.float64]
     eigenvalues: NDArray[np.float64]
     eigengap: float
+    n_redundant: int
     ica_stability: float
     ica_converged: float
     local_isometry: float
@@ -65,7 +68,7 @@ class Diagnostics:
     def __str__(self) -> str:
         lines = [
             f"local isometry    {self.local_isometry:.3f}",
-            f"eigengap          {self.eigengap:.3g}",
+            f"eigengap          {self.eigengap:.3g} ({self.n_redundant} redundant eigenvector(s) passed over)",
             f"participation     {', '.join(f'{p:.2f}' for p in self.participation)}",
             f"ICA stability     {self.ica_stability:.3f} ({100 * self.ica_converged:.0f} % of restarts converged)",
             f"excess kurtosis   {', '.join(f'{k:+.2f}' for k in self.kurtosis)}",
@@ -96,7 +99,7 @@ def concerns_of(figures: dict, *, with_ica: bool, kind: str) -> list[str]:
             f"local isometry is {figures['local_isometry']:.2f}: distances between neighbours are not kept, so the "
             "codes need not be the factors. The data may be too sparse, or have another number of factors."
         )
-    if kind != "laplacian" and figures["eigengap"] < 2:
+    if kind != "laplacian" and figures["eigengap"] < 2 and not figures["n_redundant"]:
         found.append(
             f"the eigengap is {figures['eigengap']:.2f}: the spectrum does not say where the factors end. Check "
             "n_factors, or take more points."

@@ -8,10 +8,12 @@ import scipy.linalg
 import scipy.sparse as sp
 import scipy.sparse.linalg as sla
 from numpy.typing import NDArray
+from scipy.spatial import cKDTree
 from sklearn.exceptions import ConvergenceWarning
 
 Floats = NDArray[np.float64]
 
+PREDICTED = 0.6  # share of an eigenvector's variance that others may predict before it counts as a function of them
 DENSE_FILL = 0.12  # above this share of non-zeros in the factor's pattern, dense Cholesky beats sparse LU
 
 
@@ -28,12 +30,15 @@ class Spectrum:
     residual : float
         Largest norm of M v - lambda v, relative to the mean diagonal of M.
     n_iter : int
+    n_redundant : int
+        Eigenvectors that were passed over because they are functions of those before them.
     """
 
     vectors: Floats
     values: Floats
     residual: float
     n_iter: int
+    n_redundant: int = 0
 
 
 def smallest_eigenvectors(
@@ -58,13 +63,79 @@ def smallest_eigenvectors(
     null : array (n,), optional
         The known null vector; the constant when not given.
     """
+    null, scale, solve = _prepare(M, null)
+    return _iterate(M, n_vectors, null, scale, solve, max_iter, tol, random_state)
+
+
+def independent_eigenvectors(
+    M: sp.csc_array,
+    n_vectors: int,
+    *,
+    null: Floats | None = None,
+    random_state: np.random.RandomState | None = None,
+) -> Spectrum:
+    """The first eigenvectors of which none is a function of those before it.
+
+    On a long and thin manifold the second smallest eigenvalue belongs to a curve over the long factor, not to the short
+    factor: its vector carries nothing new. Such vectors are recognised by how well the accepted ones predict them
+    (:func:`predictability`), and passed over; more eigenvectors are computed from the same factorisation when
+    they run out.
+    """
+    null, scale, solve = _prepare(M, null)
+    n, kept = M.shape[0], [0]
+    for width in (n_vectors, 2 * n_vectors + 4, 5 * n_vectors + 8):
+        found = _iterate(M, min(width, n - 2), null, scale, solve, 60, 1e-9, random_state)
+        kept = independent_columns(found.vectors, n_vectors)
+        if len(kept) == n_vectors or n_vectors == 1 or width >= n - 2:
+            break
+    spare = [j for j in range(found.vectors.shape[1]) if j not in kept]
+    last = kept[-1]
+    kept = (kept + spare)[:n_vectors]  # nothing independent was left: take the slowest of the rest
+    after = found.values[last + 1] if len(kept) == n_vectors and last >= n_vectors - 1 else found.values[-1]
+    values = np.append(found.values[kept], after)
+    n_redundant = last + 1 - n_vectors if last >= n_vectors - 1 else found.vectors.shape[1] - n_vectors
+    return Spectrum(found.vectors[:, kept], values, found.residual, found.n_iter, max(0, n_redundant))
+
+
+def independent_columns(V: Floats, count: int) -> list[int]:
+    """Columns, from the first on, that the accepted ones before them do not predict."""
+    kept = [0]
+    for j in range(1, V.shape[1]):
+        if len(kept) == count:
+            break
+        if predictability(V[:, kept], V[:, j]) < PREDICTED:
+            kept.append(j)
+    return kept
+
+
+def predictability(V: Floats, target: Floats, k: int = 12) -> float:
+    """R2 of the target from the mean over the k nearest points in the space of V, the point itself left out.
+
+    >>> import numpy as np
+    >>> v = np.random.default_rng(0).uniform(-1, 1, size=(500, 2))
+    >>> predictability(v[:, :1], v[:, 0] ** 2) > 0.95, predictability(v[:, :1], v[:, 1]) < 0.1
+    (True, True)
+    """
+    V = V / V.std(axis=0)
+    rows = np.arange(0, len(V), max(1, len(V) // 1500))
+    near = np.asarray(cKDTree(V).query(V[rows], k=min(k + 1, len(V)))[1])[:, 1:]
+    misses = target[rows] - target[near].mean(axis=1)
+    # The mean of k neighbours of an unrelated target misses by (1 + 1/k) times its variance.
+    return float(1 - misses.var() / target.var() / (1 + 1 / near.shape[1]))
+
+
+def _prepare(M: sp.csc_array, null: Floats | None):
     n = M.shape[0]
-    rng = np.random.RandomState(0) if random_state is None else random_state
     null = np.full(n, n**-0.5) if null is None else null / np.linalg.norm(null)
     scale = float(M.diagonal().mean())
     if not np.isfinite(scale) or scale <= 0:
         raise ValueError("the alignment matrix is zero or not finite: the points are all equal or not finite.")
-    solve = _factor(M, 1e-10 * scale)
+    return null, scale, _factor(M, 1e-10 * scale)
+
+
+def _iterate(M, n_vectors, null, scale, solve, max_iter, tol, random_state) -> Spectrum:
+    n = M.shape[0]
+    rng = np.random.RandomState(0) if random_state is None else random_state
     width = min(n - 1, n_vectors + 2)
     V = rng.standard_normal((n, width))
     values = np.zeros(width)
@@ -84,7 +155,7 @@ def smallest_eigenvectors(
             f"the eigen-solver stopped after {max_iter} iterations with residual {errors.max() / scale:.1e}: the "
             "spectrum has no gap after the wanted vectors. Try another n_neighbors, or check n_factors.",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     return Spectrum(V[:, :n_vectors], values[: n_vectors + 1], float(errors.max() / scale), n_iter)
 

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 
 from unbraid.spectral.alignment import alignment_matrix, smallest_neighborhood
 from unbraid.spectral.base import SpectralEstimator
-from unbraid.spectral.eigen import Spectrum, smallest_eigenvectors
+from unbraid.spectral.eigen import Spectrum, independent_eigenvectors
 
 
 class HessianEigenmaps(SpectralEstimator):
@@ -103,7 +103,7 @@ class HessianEigenmaps(SpectralEstimator):
         if not self.tangent_weight >= 0:
             raise ValueError(f"tangent_weight is {self.tangent_weight!r}; it must be 0 or positive.")
         M = alignment_matrix(P, near, d, hessian=1.0, tangent=float(self.tangent_weight))
-        return smallest_eigenvectors(M, d, random_state=rng)
+        return independent_eigenvectors(M, d, random_state=rng)
 
 
 class LTSA(SpectralEstimator):
@@ -152,7 +152,7 @@ class LTSA(SpectralEstimator):
         return d + 2
 
     def _spectrum(self, P, near, distances, d, rng) -> Spectrum:
-        return smallest_eigenvectors(alignment_matrix(P, near, d, hessian=0.0, tangent=1.0), d, random_state=rng)
+        return independent_eigenvectors(alignment_matrix(P, near, d, hessian=0.0, tangent=1.0), d, random_state=rng)
 
 
 class LaplacianEigenmaps(LTSA):
@@ -190,8 +190,8 @@ class LaplacianEigenmaps(LTSA):
         degree = np.asarray(W.sum(axis=1)).ravel()
         root = np.sqrt(np.maximum(degree, 1e-300))
         L = sp.eye_array(n) - sp.diags_array(1 / root) @ W @ sp.diags_array(1 / root)
-        found = smallest_eigenvectors(sp.csc_array(L), d, null=root, random_state=rng)
+        found = independent_eigenvectors(sp.csc_array(L), d, null=root, random_state=rng)
         vectors = found.vectors / root[:, None]
         vectors = vectors - vectors.mean(axis=0)
         vectors /= np.linalg.norm(vectors, axis=0)
-        return Spectrum(vectors, found.values, found.residual, found.n_iter)
+        return Spectrum(vectors, found.values, found.residual, found.n_iter, found.n_redundant)
