@@ -122,6 +122,17 @@ def test_landmarks_and_concerns_are_told(fit, tmp_path):
     assert "note look" in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("method", ["hessian-ica", "pca-ica"])
+def test_distances_are_measured_on_a_bounded_number_of_points(method):
+    from unbraid.cli.methods import METHODS, PAIRS_POINTS, fit_timed
+
+    z = np.random.default_rng(0).uniform(size=(8000, 2))
+    fitted = fit_timed(METHODS[method], z, z, n_factors=2, n_neighbors=12, n_landmarks=300, random_state=0)
+    assert len(fitted.lengths) <= 8 * PAIRS_POINTS
+    assert fitted.isometry > 0.99
+    assert fitted.mcc > 0.99
+
+
 @pytest.mark.parametrize("kind", ["npy", "npz", "h5", "png-named-npy", "empty"])
 def test_damaged_files(fit, tmp_path, pictures, kind):
     path = tmp_path / f"data.{kind if kind in ('npz', 'h5') else 'npy'}"
@@ -208,7 +219,7 @@ def test_an_earlier_run_survives_a_failed_one_and_is_replaced_by_a_good_one(fit,
 
 
 def test_control_c_stops_with_a_sentence(tmp_path):
-    """A real process, a real signal: it comes while the rows are read from a pipe-like slow source."""
+    """A real process and a real signal, sent while the fit (here a sleep, so that it lasts) is under way."""
     code = (
         "import sys, time, unbraid.cli.methods as m\n"
         "def slow(*a, **k):\n    print('fitting', flush=True)\n    time.sleep(60)\n"

@@ -69,7 +69,7 @@ def fit(
     typer.echo(f"{chosen.title} of {data}: {len(X)} observations of shape {tuple(X.shape[1:])}")
     fitted = fit_timed(chosen, X, truth, **parameters, random_state=seed, verbose=sys.stderr.isatty())
     _save(run, fitted, data, X, truth, names)
-    _print(fitted, run, data if truth is not None else None)
+    _print(fitted, run)
 
 
 def number(text: str, option: str, *words: str) -> int | str:
@@ -159,7 +159,7 @@ def _save(run: Path, fitted: "Fitted", data: str, X: Any, truth: Any, names: Any
     page.write(run / "report.html")
 
 
-def _print(fitted: "Fitted", run: Path, dataset: str | None) -> None:
+def _print(fitted: "Fitted", run: Path) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -184,5 +184,5 @@ def _print(fitted: "Fitted", run: Path, dataset: str | None) -> None:
     typer.echo(f"\nSaved in {run}: the model, codes.npy and report.html. Next:")
     typer.echo(f"  open {run / 'report.html'} in a browser")
     typer.echo(f"  in Python: model = unbraid.load({str(run)!r}); codes = model.transform(new_observations)")
-    if "evaluate" in COMMANDS and dataset is not None:
-        typer.echo(f"  unbraid evaluate {run} --dataset {dataset}")
+    if "evaluate" in COMMANDS and fitted.mcc is not None:
+        typer.echo(f"  unbraid evaluate {run / 'codes.npy'} {run / 'factors.npy'}")

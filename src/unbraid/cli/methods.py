@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from unbraid.report.pages import Fitted
 
 PAIRS_BYTES = 400_000_000
+PAIRS_POINTS = 5000  # beyond this the search for neighbours would take longer than the fit
 
 
 @dataclass(frozen=True)
@@ -67,15 +68,24 @@ def _score(score: Any, selection: Any, candidate: Any) -> float:
 
 
 def _distances(model: Any, X: Any, codes: Any) -> tuple[Any, Any, float]:
-    """Distances of neighbours: among as many rows as fit into memory, or among the landmarks of a larger fit."""
+    """Distances of neighbours: among all rows of a small data set, else among some anchors (or rows) of the model."""
     import numpy as np
 
     from unbraid.report.pages import nearby_distances
 
     features = int(np.prod(X.shape[1:]))
-    if len(X) * features * 8 <= PAIRS_BYTES:
+    most = max(200, min(PAIRS_POINTS, PAIRS_BYTES // (8 * features)))
+    if len(X) <= most:
         return nearby_distances(X[:], codes)
     if hasattr(model, "maps_"):
-        return nearby_distances(model.maps_.points, model.maps_.codes)
-    rows = np.unique(np.linspace(0, len(X) - 1, max(200, PAIRS_BYTES // (8 * features))).astype(int))
+        points, found = model.maps_.points, model.maps_.codes
+        rows = _spread(len(points), PAIRS_POINTS)
+        return nearby_distances(points[rows], found[rows])
+    rows = _spread(len(X), most)
     return nearby_distances(X[rows], codes[rows])
+
+
+def _spread(n: int, most: int) -> Any:
+    import numpy as np
+
+    return np.unique(np.linspace(0, n - 1, min(n, most)).astype(int))

@@ -89,7 +89,7 @@ class Dataset(ABC):
 
         Returns
         -------
-        array (n, *shape)
+        array (n, ...)
         """
         return self._render(self._check_factors(factors), generator(random_state))
 

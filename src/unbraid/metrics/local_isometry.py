@@ -22,8 +22,8 @@ def local_isometry(
 ) -> float:
     """Correlation of distances between nearby points in X and in the codes, after the best diagonal rescaling.
 
-    With D the non-negative diagonal matrix that minimises sum (|D (y_i - y_j)| - |x_i - x_j|)^2 over the pairs, the
-    score is the Pearson correlation of |D (y_i - y_j)| with |x_i - x_j|. 1 for a perfect local isometry.
+    With D the non-negative diagonal matrix that minimises ``sum (|D (y_i - y_j)| - |x_i - x_j|)^2`` over the pairs, the
+    score is the Pearson correlation of ``|D (y_i - y_j)|`` with ``|x_i - x_j|``. 1 for a perfect local isometry.
 
     Parameters
     ----------

@@ -28,6 +28,7 @@ th { text-align: left; color: var(--soft); font-weight: 600; border-bottom: 2px 
 th, td { padding: .42rem .9rem .42rem 0; vertical-align: top; }
 td { border-bottom: 1px solid var(--line); }
 tbody tr:last-child td { border-bottom: 0; }
+td:first-child { white-space: nowrap; }
 .number { text-align: right; white-space: nowrap; }
 tr.marked td { background: #eaf2fb; font-weight: 600; }
 figure { margin: .4rem 0 1rem; }

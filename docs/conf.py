@@ -1,0 +1,53 @@
+"""Sphinx settings; ``make docs`` builds with every warning an error."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))  # gallery_figures
+
+from unbraid import __version__
+
+project = "unbraid"
+author = copyright = "The unbraid developers"
+version = release = __version__
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.mathjax",
+    "numpydoc",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build", "sg_execution_times.rst", "auto_examples/sg_execution_times.rst"]
+templates_path = []
+html_theme = "alabaster"
+html_theme_options = {
+    "description": "Independent factors behind high-dimensional data, and how far to trust them",
+    "fixed_sidebar": True,
+    "page_width": "1200px",
+}
+html_show_sourcelink = False
+default_role = "literal"
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # numpydoc sections say it already
+numpydoc_show_class_members = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "auto_examples",
+    "image_scrapers": ("gallery_figures",),
+    "filename_pattern": r"plot_",
+    "abort_on_example_error": True,
+    "show_signature": False,
+    "download_all_examples": False,
+}
+
+
+def skip_foreign(app, what, name, obj, skip, options):
+    """Leave out what a class inherits from other packages; their pages describe it."""
+    module = getattr(obj, "__module__", None)
+    return True if module is not None and module.split(".")[0] != "unbraid" else None
+
+
+def setup(app):
+    app.connect("autodoc-skip-member", skip_foreign)

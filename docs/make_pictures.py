@@ -1,0 +1,54 @@
+"""Draw the pictures of the README and of these pages, from real results: ``python docs/make_pictures.py``."""
+
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+
+import unbraid as ub
+
+IMAGES = Path(__file__).parent / "images"
+
+
+def main():
+    X, factors = ub.datasets.load("shapes-xy").sample(3000, random_state=0)
+    linear = ub.PCAICA(n_factors=2, random_state=0).fit_transform(X)
+    model = ub.HessianICA(n_factors=2, random_state=0)
+    codes = model.fit_transform(X)
+    overview(X, factors, linear, codes).savefig(IMAGES / "shapes-xy.png", dpi=100)
+    traversal(model, codes).savefig(IMAGES / "traversal.png", dpi=90)
+
+
+def overview(X, factors, linear, codes):
+    """The data, then what a linear method and HLLE+ICA make of them."""
+    fig = Figure(figsize=(10, 2.9), layout="constrained")
+    data, left, right = fig.subfigures(1, 3, width_ratios=(1, 2, 2))
+    data.suptitle("3000 pictures", fontsize=10)
+    for image, ax in zip(X, data.subplots(4, 3).ravel()):
+        ax.imshow(image, cmap="gray", vmin=0, vmax=1)
+        ax.set(xticks=[], yticks=[])
+    for part, found, name in ((left, linear, "PCA + ICA"), (right, codes, "HLLE + ICA, unbraid.HessianICA")):
+        part.suptitle(f"{name}: MCC {ub.metrics.mcc(factors, found):.4f}", fontsize=10)
+        order = ub.metrics.match(factors, found).code
+        for number, ax in zip(order, part.subplots(1, 2)):
+            ax.scatter(*factors.T, c=found[:, number], cmap="turbo", s=3, linewidths=0)
+            ax.set(xticks=[], yticks=[], xlabel="true x", ylabel="true y", title=f"code {number + 1}")
+            ax.title.set_size(9)
+            ax.set_box_aspect(1)
+    return fig
+
+
+def traversal(model, codes):
+    """Pictures along each code, the other held in the middle."""
+    rows, values = [], []
+    for column in range(2):
+        steps = np.linspace(*np.quantile(codes[:, column], [0.03, 0.97]), 9)
+        points = np.repeat(np.median(codes, axis=0)[None], len(steps), axis=0)
+        points[:, column] = steps
+        rows.append(model.inverse_transform(points))
+        values.append(steps)
+    return ub.report.plot_traversals(np.stack(rows), np.stack(values))
+
+
+if __name__ == "__main__":
+    main()
