@@ -85,7 +85,8 @@ class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             validate_data(self, X, skip_check_array=True)
         self.n_features_in_ = data.n_features
         self.row_shape_ = data.row_shape
-        self.reduction_, pool, n = self._reduce(data, rng)
+        with bar("read", show=self.verbose) as data.on_read:
+            self.reduction_, pool, n = self._reduce(data, rng)
         d, origin = self._dimension(pool, n)
         with bar("fit", show=self.verbose) as advance:
             if self._wants_landmarks(n):
@@ -162,7 +163,7 @@ class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _reduce(self, data: Blocks, rng) -> tuple[Reduction, Floats, int]:
         """PCA, and the reduced coordinates of all rows (small n) or of a random pool in random order."""
         most = MOST_LANDMARKS + HELD_OUT + ICA_POINTS if self.n_landmarks is not None else sys.maxsize
-        sample = data.sample(affordable_rows(data.n_features * data.dtype.itemsize, most), rng)
+        sample = data.sample(affordable_rows(data.n_features, data.dtype.itemsize, most), rng)
         n = len(data)
         if n < 2:
             raise ValueError(f"Found array with {n} sample(s) while a minimum of 2 is required to find factors.")

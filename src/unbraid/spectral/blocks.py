@@ -30,6 +30,7 @@ class Blocks:
     def __init__(self, X: Any):
         X = _as_source(X)
         self._source = X
+        self.on_read: Callable = lambda rows: None  # told how many rows each block had
         if _is_sliceable(X):
             self.row_shape = tuple(int(s) for s in X.shape[1:])
             self._n: int | None = int(X.shape[0])
@@ -112,10 +113,12 @@ class Blocks:
             step = max(1, int(BLOCK_BYTES // max(1, itemsize * int(np.prod(X.shape[1:])))))
             for start in range(0, int(X.shape[0]), step):
                 yield np.asarray(X[start : start + step])
+                self.on_read(min(step, int(X.shape[0]) - start))
         else:
             make: Callable | None = X if callable(X) else None
             for block in make() if make else X:
                 yield np.asarray(block)
+                self.on_read(len(block))
 
     def _clean(self, block: NDArray) -> NDArray:
         if block.shape[1:] != self.row_shape:

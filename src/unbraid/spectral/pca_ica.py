@@ -59,7 +59,7 @@ class PCAICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, P
         if len(data.row_shape) == 1 and hasattr(X, "shape"):
             validate_data(self, X, skip_check_array=True)
         self.n_features_in_, self.row_shape_ = data.n_features, data.row_shape
-        sample = data.sample(affordable_rows(data.n_features * data.dtype.itemsize, 20_000), rng)
+        sample = data.sample(affordable_rows(data.n_features, data.dtype.itemsize, 20_000), rng)
         if len(sample) < 2:
             raise ValueError(f"Found array with {len(sample)} sample(s) while a minimum of 2 is required.")
         reduction = fit_reduction(sample, n_components=None if self.n_factors == "auto" else self._given())

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
 SAMPLE_BYTES = 128 * 2**20
+LARGEST_SIDE = 1200  # a full eigen-decomposition of this size takes a few tenths of a second
 MAX_COMPONENTS = 100
 RESIDUALS = (0.2, 0.1, 0.03, 0.01)  # shares of the variance that a candidate size may leave out
 
@@ -55,9 +55,10 @@ class Reduction:
         return max(1, min(size, self.noise_size))
 
 
-def affordable_rows(row_bytes: int, most: int) -> int:
-    """Rows for a PCA within 128 MB, but at least three hundred: they say which pixels move together."""
-    return min(most, max(300, SAMPLE_BYTES // max(row_bytes, 1)))
+def affordable_rows(n_features: int, itemsize: int, most: int) -> int:
+    """Rows for a PCA: 128 MB of them, and at most as many as keep one side of the matrix at 1200; at least 300."""
+    rows = max(300, SAMPLE_BYTES // (n_features * itemsize))
+    return min(most, rows if n_features <= LARGEST_SIDE else min(rows, LARGEST_SIDE))
 
 
 def fit_reduction(sample: NDArray, *, n_components: int | None) -> Reduction:
@@ -84,13 +85,7 @@ def _principal(sample: NDArray, most: int) -> tuple[Floats, NDArray, Floats]:
     """Leading eigenvalues of the scatter matrix, their unit vectors, and every eigenvalue that was computed."""
     n, p = sample.shape
     small = sample @ sample.T if n < p else sample.T @ sample
-    small = small.astype(np.float64)
-    side = len(small)
-    if side > 1200:
-        first = side - min(side, max(most, 200))
-        values, vectors = scipy.linalg.eigh(small, subset_by_index=(first, side - 1), check_finite=False)
-    else:
-        values, vectors = np.linalg.eigh(small)
+    values, vectors = np.linalg.eigh(small.astype(np.float64))
     values, vectors = np.maximum(values[::-1], 0), vectors[:, ::-1][:, :most]
     if n < p:
         lengths = np.sqrt(np.maximum(values[:most], 1e-12 * values[0]))

@@ -1,10 +1,12 @@
 """One setting tried out, and the choice among many: neighbours once per PCA size, then every neighbourhood size."""
 
+import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
 from unbraid.metrics.local_isometry import closest_pairs, isometry_of_pairs, neighbor_pairs
 from unbraid.spectral.eigen import Spectrum
@@ -45,6 +47,7 @@ class Choice:
     candidates: list[Candidate] = field(default_factory=list)
     n_merged: int = 0
     n_outside: int = 0
+    unsolved: list[str] = field(default_factory=list)
 
     def maps(self) -> LocalMaps:
         """Local maps from the reduced space to the embedding."""
@@ -119,6 +122,8 @@ def choose(est: "SpectralEstimator", P: Floats, d: int, rng, advance, fixed: Can
                 best = trial
     if best is None:
         raise _no_single_embedding(near.shape[1], graph)
+    for message in best.unsolved:
+        warnings.warn(message, ConvergenceWarning, stacklevel=5)
     best.rule, best.candidates, best.n_merged = est.selection if searching else "given", tried, n_merged
     return best
 
@@ -202,7 +207,10 @@ def _try(
             raise _no_single_embedding(near.shape[1], graph)
         points, near, distances, edges = _restrict(inside, points, near, distances, edges)
         closest = _restrict_pairs(inside, closest) if closest is not None else None
-    spectrum = est._spectrum(points, near, distances, d, rng)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ConvergenceWarning)
+        spectrum = est._spectrum(points, near, distances, d, rng)
+    unsolved = [str(w.message) for w in caught if issubclass(w.category, ConvergenceWarning)]
     participation = float((1 / (len(points) * (spectrum.vectors**4).sum(axis=0))).min())
     white = whitening(spectrum.vectors)
     vectors = white(spectrum.vectors)
@@ -220,10 +228,22 @@ def _try(
         eigengap=float(values[-1] / max(values[-2], 1e-300)) if len(values) > d else float("inf"),
         stability=rotation.stability if rotation else 1.0,
         pieces=graph.n_components,
-        excluded=exclusion(participation, graph.n_components, rotation is None or rotation.converged > 0),
+        excluded=exclusion(participation, graph.n_components, rotation is None or rotation.converged > 0)
+        or "; ".join(unsolved),
     )
     return Choice(
-        est, points, near, distances, graph, spectrum, vectors, rotation, edges, candidate, n_outside=n_outside
+        est,
+        points,
+        near,
+        distances,
+        graph,
+        spectrum,
+        vectors,
+        rotation,
+        edges,
+        candidate,
+        n_outside=n_outside,
+        unsolved=unsolved,
     )
 
 
