@@ -89,7 +89,7 @@ def test_clamps_bound_the_scale():
 
 @pytest.mark.parametrize("wrong", [{"kind": "glow"}, {"clamp": "sigmoid"}, {"limit": 0}])
 def test_unknown_coupling_lists_the_known(wrong):
-    with pytest.raises(ValueError, match="one of|above 0"):
+    with pytest.raises(ValueError, match=r"one of|above 0"):
         Affine(**wrong)
 
 
