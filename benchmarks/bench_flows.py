@@ -119,6 +119,13 @@ def build(flow, theta, rows, labels, n_classes, forward=None):
     return step(optimizer, loss), loss, parameters
 
 
+def freia_step(flow, theta, rows, labels, n_classes):
+    """FrEIA's training step on the same weights."""
+    twin, target = freia_twin(flow, theta), torch.from_numpy(labels)
+    optimizer = torch.optim.Adam([p for p in twin.parameters() if p.requires_grad], lr=1e-4)
+    return step(optimizer, lambda: authors_loss(twin(rows)[0], target, n_classes))
+
+
 def check(flow, theta, rows, labels, n_classes):
     """Largest difference of codes and of gradients, ours and FrEIA's, in double precision on the same weights."""
     twin = freia_twin(flow, theta).double()
@@ -155,10 +162,7 @@ def small(rounds):
         theta = flow.initial(rng, identity=False) * 0.5
         if k == 1:
             difference = check(flow, theta, rows, labels, 5)
-            twin = freia_twin(flow, theta)
-            optimizer = torch.optim.Adam([p for p in twin.parameters() if p.requires_grad], lr=1e-4)
-            target = torch.from_numpy(labels)
-            runs["FrEIA"] = step(optimizer, lambda: authors_loss(twin(rows)[0], target, 5))
+            runs["FrEIA"] = freia_step(flow, theta, rows, labels, 5)
         runs[f"unbraid, torch, K = {k}"] = build(flow, theta, rows, labels, 5)[0]
         runs[f"unbraid, fused kernel, K = {k}"] = build(flow, theta, rows, labels, 5, FusedForward(flow))[0]
         per_model |= {f"unbraid, torch, K = {k}": k, f"unbraid, fused kernel, K = {k}": k}
@@ -172,11 +176,8 @@ def images(rounds, compiled):
     flow = conv_flow((1, 28, 28), rng)
     theta = flow.initial(rng, identity=False) * 0.5
     difference = check(flow, theta, rows, labels, 10)
-    twin = freia_twin(flow, theta)
-    optimizer = torch.optim.Adam([p for p in twin.parameters() if p.requires_grad], lr=1e-4)
-    target = torch.from_numpy(labels)
     runs = {
-        "FrEIA": step(optimizer, lambda: authors_loss(twin(rows)[0], target, 10)),
+        "FrEIA": freia_step(flow, theta, rows, labels, 10),
         "unbraid, torch, channels last": build(flow, theta, rows, labels, 10)[0],
     }
     if compiled:

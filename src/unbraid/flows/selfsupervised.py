@@ -46,7 +46,7 @@ class SelfSupervisedGIN(FlowEstimator):
 
     Attributes
     ----------
-    n_informative_, reach_, stds_, order_, init_scores_, history_ :
+    n_informative_, importance_, reach_, stds_, order_, init_scores_, history_ :
         As in GIN; ``stds_`` is the std over all points.
     set_stds_ : array (n_features,)
         RMS over points of the std within a set.
@@ -189,7 +189,7 @@ class SelfSupervisedGIN(FlowEstimator):
         r = self._flow.encode(theta, rows, batch_size=1000)[0][0].double().numpy()
         stds = r.std(0)
         within = np.sqrt(r.reshape(len(some), members, -1).var(1).mean(0))
-        self._rank(self._reach(r.astype(np.float32), r - r.mean(0), rng))
+        self._rank(*self._reach(r.astype(np.float32), r - r.mean(0), rng))
         self.stds_, self.set_stds_ = stds[self.order_], within[self.order_]
         self.information_ = np.log(np.maximum(self.stds_ / self.set_stds_, 1))
         self.middle_ = np.median(r, 0)[self.order_]
