@@ -27,8 +27,16 @@ def data():
     return X, labels
 
 
+def shaken(X, rng):
+    return X + 0.1 * rng.normal(size=X.shape)
+
+
+CHECKED = [f(max_steps=3, n_init=1, engine="torch", random_state=0) for f in FLOWS]
+CHECKED.append(ub.SelfSupervisedGIN(shaken, max_steps=2, n_init=1, n_augmentations=3, engine="torch", random_state=0))
+
+
 @quiet
-@parametrize_with_checks([f(max_steps=3, n_init=1, engine="torch", random_state=0) for f in FLOWS])
+@parametrize_with_checks(CHECKED)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 

@@ -141,6 +141,8 @@ class SelfSupervisedGIN(FlowEstimator):
         if isinstance(self.augment, str) and self.augment != "affine":
             raise ValueError(f"augment={self.augment!r} is unknown; give a function, 'affine', or None with sets.")
         points = self._validate(X, reset=True)
+        if len(points) < 3:
+            raise ValueError(f"self-supervised GIN needs at least 3 points, and X has n_samples = {len(points)}.")
         augment = AffineRecipe() if isinstance(self.augment, str) else caller(self.augment)
 
         def draw(part: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -198,7 +200,7 @@ class SelfSupervisedGIN(FlowEstimator):
     def transform(self, X: Any) -> np.ndarray:
         """Codes (n, n_features) of points, or (n, M, n_features) of sets; the most important latent first."""
         check_is_fitted(self, "theta_")
-        shape = np.shape(X)
+        shape = tuple(getattr(X, "shape", np.shape(np.asarray(X))))
         if len(shape) == len(self._shape_in) + 2 and shape[2:] == self._shape_in:
             X = X if hasattr(X, "dtype") else np.asarray(X)
             return super().transform(np.reshape(X, (-1, *shape[2:]))).reshape(*shape[:2], -1)
