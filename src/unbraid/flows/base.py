@@ -29,6 +29,7 @@ class FlowEstimator(TransformerMixin, BaseEstimator, Persistent):
     """Base of the flow estimators; see :class:`~unbraid.GIN` for the parameters."""
 
     _kind = "gin"
+    _count_by_spread = True
     _noise_share = 0.05  # of the data's std; 0.002 to 0.01 cost MCC on strongly mixed data
 
     def __init__(
@@ -276,7 +277,8 @@ class FlowEstimator(TransformerMixin, BaseEstimator, Persistent):
         """Order the latents by their importance and count the informative ones.
 
         The importance is the geometric mean of reach and spread where the flow keeps the volume, and the reach alone
-        where it does not, as a spread says nothing there.
+        where it does not, as a spread says nothing there. The count is the knee of the spreads or, for
+        RealNVP and self-supervised GIN, of the importance.
         """
         importance = reach if self._kind == "realnvp" else np.sqrt(reach * spread)
         self.order_ = np.argsort(-importance, kind="stable")
@@ -284,7 +286,7 @@ class FlowEstimator(TransformerMixin, BaseEstimator, Persistent):
         if isinstance(self.n_informative, str):
             if self.n_informative != "auto":
                 raise ValueError(f"n_informative={self.n_informative!r} must be 'auto' or a number of latents.")
-            self.n_informative_ = knee(self.importance_)
+            self.n_informative_ = knee(np.sort(spread)[::-1] if self._count_by_spread else self.importance_)
         else:
             if not 1 <= self.n_informative <= len(reach):
                 raise ValueError(f"n_informative={self.n_informative!r} must lie between 1 and {len(reach)}.")

@@ -363,7 +363,7 @@ class GIN(ConditionalFlow):
     n_init : int
         Flows trained at once from different starts; the best by held-out likelihood is kept.
     n_informative : int or "auto"
-        "auto" counts the latents before the largest drop of log ``importance_`` among the first half.
+        "auto" counts the latents before the largest drop of the log spread (RealNVP: reach) among the first half.
     validation_fraction : float
         Share of each class that is held out.
     max_seconds : float, optional
@@ -444,6 +444,7 @@ class RealNVP(ConditionalFlow):
     """
 
     _kind = "realnvp"
+    _count_by_spread = False
 
 
 class NICE(ConditionalFlow):

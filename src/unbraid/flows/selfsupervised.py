@@ -69,13 +69,14 @@ class SelfSupervisedGIN(FlowEstimator):
     """
 
     _kind = "gin"
+    _count_by_spread = False
 
     def __init__(
         self,
         augment: Callable | str | None = None,
         *,
         n_augmentations: int = 10,
-        marginal: float = 0.008,
+        marginal: float = 0.004,
         architecture: str = "auto",
         n_blocks: int | tuple[int, int, int] | None = None,
         hidden: int | tuple[int, int, int] | None = None,
