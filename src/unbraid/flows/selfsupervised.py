@@ -40,13 +40,13 @@ class SelfSupervisedGIN(FlowEstimator):
     marginal : float
         Weight of sum_i log(std of z_i over the batch) in the loss. The sets alone cannot tell a latent that is
         augmented from the same latent plus any function of what is not: the within-set std does not change. This
-        term prefers the smaller of such latents; it makes one augmented dimension reliable. Large values take out
+        term prefers the smaller of such latents; it helps some seeds with one augmented dimension, and biases others where the factors depend on each other. Large values take out
         what factors have in common and cost accuracy where the true factors depend on each other. 0 is the paper.
     The others are those of :class:`~unbraid.GIN`.
 
     Attributes
     ----------
-    n_informative_, reach_, stds_, order_, init_scores_, history_ :
+    n_informative_, importance_, reach_, stds_, order_, init_scores_, history_ :
         As in GIN; ``stds_`` is the std over all points.
     set_stds_ : array (n_features,)
         RMS over points of the std within a set.
@@ -69,13 +69,14 @@ class SelfSupervisedGIN(FlowEstimator):
     """
 
     _kind = "gin"
+    _count_by_spread = False
 
     def __init__(
         self,
         augment: Callable | str | None = None,
         *,
         n_augmentations: int = 10,
-        marginal: float = 0.008,
+        marginal: float = 0.004,
         architecture: str = "auto",
         n_blocks: int | tuple[int, int, int] | None = None,
         hidden: int | tuple[int, int, int] | None = None,
@@ -141,6 +142,8 @@ class SelfSupervisedGIN(FlowEstimator):
         if isinstance(self.augment, str) and self.augment != "affine":
             raise ValueError(f"augment={self.augment!r} is unknown; give a function, 'affine', or None with sets.")
         points = self._validate(X, reset=True)
+        if len(points) < 3:
+            raise ValueError(f"self-supervised GIN needs at least 3 points, and X has n_samples = {len(points)}.")
         augment = AffineRecipe() if isinstance(self.augment, str) else caller(self.augment)
 
         def draw(part: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -189,7 +192,7 @@ class SelfSupervisedGIN(FlowEstimator):
         r = self._flow.encode(theta, rows, batch_size=1000)[0][0].double().numpy()
         stds = r.std(0)
         within = np.sqrt(r.reshape(len(some), members, -1).var(1).mean(0))
-        self._rank(self._reach(r.astype(np.float32), r - r.mean(0), rng))
+        self._rank(*self._reach(r.astype(np.float32), r - r.mean(0), rng))
         self.stds_, self.set_stds_ = stds[self.order_], within[self.order_]
         self.information_ = np.log(np.maximum(self.stds_ / self.set_stds_, 1))
         self.middle_ = np.median(r, 0)[self.order_]
@@ -198,7 +201,7 @@ class SelfSupervisedGIN(FlowEstimator):
     def transform(self, X: Any) -> np.ndarray:
         """Codes (n, n_features) of points, or (n, M, n_features) of sets; the most important latent first."""
         check_is_fitted(self, "theta_")
-        shape = np.shape(X)
+        shape = tuple(getattr(X, "shape", np.shape(np.asarray(X))))
         if len(shape) == len(self._shape_in) + 2 and shape[2:] == self._shape_in:
             X = X if hasattr(X, "dtype") else np.asarray(X)
             return super().transform(np.reshape(X, (-1, *shape[2:]))).reshape(*shape[:2], -1)

@@ -64,7 +64,7 @@ class Affine:
         s, t = self.coefficients(a, dim)
         if s is None:
             return x + t, None
-        return x * s.exp() + t, (s if self.kind == "realnvp" else None)
+        return torch.addcmul(t, x, s.exp()), (s if self.kind == "realnvp" else None)
 
     def inverse(self, y: Tensor, a: Tensor, dim: int) -> Tensor:
         s, t = self.coefficients(a, dim)
@@ -139,8 +139,8 @@ class DenseCoupling(Coupling):
 
     def subnet(self, p: list[Tensor], x: Tensor) -> Tensor:
         w1, b1, w2, b2, w3, b3 = p
-        h = torch.baddbmm(b1.unsqueeze(2), w1, x).relu()
-        h = torch.baddbmm(b2.unsqueeze(2), w2, h).relu()
+        h = torch.baddbmm(b1.unsqueeze(2), w1, x).relu_()
+        h = torch.baddbmm(b2.unsqueeze(2), w2, h).relu_()
         return torch.baddbmm(b3.unsqueeze(2), w3, h)
 
     def total(self, s: Tensor) -> Tensor:
@@ -162,7 +162,7 @@ class ConvCoupling(Coupling):
         for layer in range(3):
             w, b = p[2 * layer], p[2 * layer + 1]
             h = F.conv2d(h, w.flatten(0, 1), b.flatten(), padding=1, groups=models)
-            h = h.relu() if layer < 2 else h
+            h = h.relu_() if layer < 2 else h
         return h.unflatten(1, (models, -1))
 
     def total(self, s: Tensor) -> Tensor:

@@ -67,28 +67,47 @@ def _exp(x):
 
 @_jit
 def _linear(w, transposed, bias, u, out, n_in, n_out, size, relu):
-    """out = w u + bias, or w' u (no bias) where transposed; then max(0, .) where relu."""
-    for o in range(n_out):
-        start = np.float32(0) if transposed else bias[o]
+    """out = w u + bias, or w' u (no bias) where transposed; then max(0, .) where relu.
+
+    Two rows of the result and five of u at a time, to load less than is computed.
+    """
+    for o in range(0, n_out, 2):
+        two = o + 1 < n_out
+        q = o + 1 if two else o
         for t in range(size):
-            out[o, t] = start
+            out[o, t] = np.float32(0) if transposed else bias[o]
+            out[q, t] = np.float32(0) if transposed else bias[q]
         i = 0
         while i + 5 <= n_in:
             if transposed:
-                w0, w1, w2, w3, w4 = w[i, o], w[i + 1, o], w[i + 2, o], w[i + 3, o], w[i + 4, o]
+                a0, a1, a2, a3, a4 = w[i, o], w[i + 1, o], w[i + 2, o], w[i + 3, o], w[i + 4, o]
+                b0, b1, b2, b3, b4 = w[i, q], w[i + 1, q], w[i + 2, q], w[i + 3, q], w[i + 4, q]
             else:
-                w0, w1, w2, w3, w4 = w[o, i], w[o, i + 1], w[o, i + 2], w[o, i + 3], w[o, i + 4]
-            for t in range(size):
-                out[o, t] += w0 * u[i, t] + w1 * u[i + 1, t] + w2 * u[i + 2, t] + w3 * u[i + 3, t] + w4 * u[i + 4, t]
+                a0, a1, a2, a3, a4 = w[o, i], w[o, i + 1], w[o, i + 2], w[o, i + 3], w[o, i + 4]
+                b0, b1, b2, b3, b4 = w[q, i], w[q, i + 1], w[q, i + 2], w[q, i + 3], w[q, i + 4]
+            if two:
+                for t in range(size):
+                    u0, u1, u2, u3, u4 = u[i, t], u[i + 1, t], u[i + 2, t], u[i + 3, t], u[i + 4, t]
+                    out[o, t] += a0 * u0 + a1 * u1 + a2 * u2 + a3 * u3 + a4 * u4
+                    out[q, t] += b0 * u0 + b1 * u1 + b2 * u2 + b3 * u3 + b4 * u4
+            else:
+                for t in range(size):
+                    out[o, t] += (
+                        a0 * u[i, t] + a1 * u[i + 1, t] + a2 * u[i + 2, t] + a3 * u[i + 3, t] + a4 * u[i + 4, t]
+                    )
             i += 5
         while i < n_in:
-            w0 = w[i, o] if transposed else w[o, i]
+            a0, b0 = (w[i, o], w[i, q]) if transposed else (w[o, i], w[q, i])
             for t in range(size):
-                out[o, t] += w0 * u[i, t]
+                out[o, t] += a0 * u[i, t]
+            if two:
+                for t in range(size):
+                    out[q, t] += b0 * u[i, t]
             i += 1
         if relu:
             for t in range(size):
                 out[o, t] = max(out[o, t], np.float32(0))
+                out[q, t] = max(out[q, t], np.float32(0))
 
 
 @_jit

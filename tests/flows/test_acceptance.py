@@ -1,0 +1,44 @@
+"""The papers' experiments, with the figures that this library promises; minutes each."""
+
+import numpy as np
+import pytest
+
+import unbraid as ub
+from unbraid.flows.checks import AssumptionWarning
+
+from .artificial import augmented, mcc, mixture
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::UserWarning")]
+
+
+@pytest.mark.parametrize(("n", "n_classes"), [(10_000, 5), (100_000, 5), (10_000, 3)])
+def test_gin_on_artificial_data(n, n_classes):
+    scores, counts = [], []
+    for seed in range(8):
+        X, factors, labels = mixture(seed, n=n, n_classes=n_classes)
+        model = ub.GIN(random_state=seed).fit(X, labels)
+        assert model.n_steps_ <= 800
+        scores.append(mcc(factors, model.transform(X)[:, :2]))
+        counts.append(model.n_informative_)
+    print(n, n_classes, np.round(scores, 4), counts)
+    assert min(scores) >= 0.985
+    assert np.median(scores) >= 0.995
+    assert counts.count(2) >= 7
+
+
+@pytest.mark.parametrize(("n_augmented", "worst", "median"), [(2, 0.985, 0.985), (1, 0.0, 0.98)])
+def test_self_supervised_trials(n_augmented, worst, median):
+    scores = []
+    for seed in range(10):
+        X, factors, sets = augmented(seed, n_augmented)
+        model = ub.SelfSupervisedGIN(random_state=seed).fit(sets)
+        scores.append(mcc(factors, model.transform(X)[:, :2]))
+    print(n_augmented, np.round(scores, 4))
+    assert min(scores) >= worst
+    assert np.median(scores) >= median
+
+
+def test_disjoint_clusters_fail_and_are_warned_of():
+    X, _, labels = mixture(1, apart=True)
+    with pytest.warns(AssumptionWarning, match="do not overlap"):
+        ub.GIN(n_init=1, random_state=0).fit(X, labels)
