@@ -90,7 +90,8 @@ def test_a_point_that_nobody_lists_needs_to_be_in_its_own_neighborhood():
     assert linear_fit(with_self.vectors[1:], factors[1:]) > 0.9
     without = alignment_matrix(X, near[:, 1:], 2)
     assert without[[0]].nnz == 0
-    assert linear_fit(smallest_eigenvectors(without, 2).vectors[1:], factors[1:]) < 0.6
+    spoilt = smallest_eigenvectors(without, 2).vectors[:, 0]
+    assert spoilt[0] ** 2 > 0.99  # a vector that lives on the orphan alone has taken the place of a factor
 
 
 def test_too_few_neighbors_is_an_error_that_says_how_many():

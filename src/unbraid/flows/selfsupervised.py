@@ -40,7 +40,8 @@ class SelfSupervisedGIN(FlowEstimator):
     marginal : float
         Weight of sum_i log(std of z_i over the batch) in the loss. The sets alone cannot tell a latent that is
         augmented from the same latent plus any function of what is not: the within-set std does not change. This
-        term prefers the smaller of such latents; it helps some seeds with one augmented dimension, and biases others where the factors depend on each other. Large values take out
+        term prefers the smaller of such latents; it helps some seeds with one augmented
+        dimension, and biases others where the factors depend on each other. Large values take out
         what factors have in common and cost accuracy where the true factors depend on each other. 0 is the paper.
     The others are those of :class:`~unbraid.GIN`.
 

@@ -16,7 +16,7 @@ from unbraid.persistence import Persistent
 from unbraid.progress import bar
 from unbraid.spectral.blocks import Blocks
 from unbraid.spectral.diagnostics import Diagnostics, concerns_of, near_gaussian, warn_of
-from unbraid.spectral.eigen import Spectrum
+from unbraid.spectral.eigen import DENSE_POINTS, Spectrum
 from unbraid.spectral.extension import LocalMaps
 from unbraid.spectral.ica import excess_kurtosis
 from unbraid.spectral.neighbors import Graph
@@ -75,10 +75,6 @@ class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         -------
         self
         """
-        with _one_blas_thread():
-            return self._fit(X)
-
-    def _fit(self, X):
         rng = check_random_state(self.random_state)
         data = Blocks(X)
         if len(data.row_shape) == 1 and hasattr(X, "shape"):
@@ -88,7 +84,7 @@ class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         with bar("read", show=self.verbose) as data.on_read:
             self.reduction_, pool, n = self._reduce(data, rng)
         d, origin = self._dimension(pool, n)
-        with bar("fit", show=self.verbose) as advance:
+        with _one_blas_thread(), bar("fit", show=self.verbose) as advance:
             if self._wants_landmarks(n):
                 choice, tried, maps, fresh = self._with_landmarks(pool, d, rng, advance)
             else:
@@ -150,7 +146,7 @@ class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             )
         m = self.maps_.points.shape[1]
         parts = []
-        with _one_blas_thread(), bar("transform", show=self.verbose) as advance:
+        with bar("transform", show=self.verbose) as advance:
             for block in data:
                 parts.append(function(self.reduction_.truncated(m)(block)))
                 advance(len(block))
@@ -215,6 +211,8 @@ class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         rest = pool[: len(pool) - len(held)]
         auto = self.n_landmarks == "auto"
         count = min(FIRST_LANDMARKS.get(d, 8000), len(rest)) if auto else int(self.n_landmarks)  # type: ignore[arg-type]
+        # With four factors and more the solver is dense: its memory grows with the square of the number.
+        most = min(MOST_LANDMARKS if d < 4 else DENSE_POINTS, len(rest))
         tried: list[dict] = []
         best: tuple[float, Choice, LocalMaps, int] | None = None
         fixed: Candidate | None = None
@@ -226,9 +224,9 @@ class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             if best is None or error < best[0]:
                 best = (error, choice, maps, count)
             slow = len(tried) > 1 and error > 0.8 * tried[-2]["held_out_error"]
-            if not auto or error <= ENOUGH or slow or count >= min(MOST_LANDMARKS, len(rest)):
+            if not auto or error <= ENOUGH or slow or count >= most:
                 break
-            count, fixed = min(2 * count, MOST_LANDMARKS, len(rest)), choice.candidate
+            count, fixed = min(2 * count, most), choice.candidate
         _, choice, maps, count = best
         # Many points speak more clearly about independence than the landmarks alone.
         fresh = maps(rest[: ICA_POINTS + count, : choice.points.shape[1]])
@@ -247,7 +245,7 @@ class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.embedding_ = self.maps_.codes
         self.selection_ = Selection(choice.rule, choice.candidate, choice.candidates, origin, tried)
         self.diagnostics_ = self._diagnose(choice, rotation, fresh, mean, matrix, tried)
-        warn_of(self.diagnostics_.concerns, stacklevel=5)
+        warn_of(self.diagnostics_.concerns, stacklevel=4)
 
     def _orient(self, maps: LocalMaps, mean: Floats, matrix: Floats, choice: Choice) -> Floats:
         """Fix scale (steps as long as in the data), order (longest factor first) and sign (along the first PCs)."""
@@ -274,7 +272,8 @@ class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             "eigengap": float(values[-1] / max(values[-2], 1e-300)) if len(values) > 1 else float("inf"),
             "n_redundant": choice.spectrum.n_redundant,
             "ica_stability": rotation.stability if rotation else 1.0,
-            "local_isometry": isometry_of_pairs(codes[i] - codes[j], lengths)[0],
+            # Scale, order and sign do not change it: a direct solve has it already.
+            "local_isometry": isometry_of_pairs(codes[i] - codes[j], lengths)[0] if tried else choice.candidate.edges,
             "kurtosis": kurtosis,
             "gaussian": near_gaussian(kurtosis, len(fresh)),
             "extension_error": min((t["held_out_error"] for t in tried), default=choice.held_out_error(self.maps_)),

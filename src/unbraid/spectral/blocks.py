@@ -133,8 +133,9 @@ class Blocks:
             block = block.astype(np.float64)
         if block.dtype.kind not in "fiub":
             raise ValueError(f"X holds {block.dtype} values; it must hold numbers (float or integer).")
+        whole = block.dtype.kind in "iub"
         block = np.ascontiguousarray(block.reshape(len(block), -1), dtype=self.dtype)
-        if block.size and not np.isfinite(block.sum()) and not np.isfinite(block).all():
+        if not whole and block.size and not np.isfinite(block.sum()) and not np.isfinite(block).all():
             bad = int((~np.isfinite(block)).any(axis=1).sum())
             raise ValueError(
                 f"Input X contains NaN or infinity ({bad} rows of a block of {len(block)}). "

@@ -8,13 +8,15 @@ import scipy.linalg
 import scipy.sparse as sp
 import scipy.sparse.linalg as sla
 from numpy.typing import NDArray
+from scipy.sparse.csgraph import reverse_cuthill_mckee
 from scipy.spatial import cKDTree
 from sklearn.exceptions import ConvergenceWarning
 
 Floats = NDArray[np.float64]
 
 PREDICTED = 0.6  # share of an eigenvector's variance that others may predict before it counts as a function of them
-DENSE_FILL = 0.12  # above this share of non-zeros in the factor's pattern, dense Cholesky beats sparse LU
+BAND_ENTRIES = 2.5e8  # two gigabytes
+DENSE_POINTS = 12_000
 
 
 @dataclass(frozen=True)
@@ -53,8 +55,7 @@ def smallest_eigenvectors(
     """Block inverse iteration with the null vector deflated.
 
     The matrix is factored once at a slightly negative shift: at zero it is singular, and a positive shift can fall
-    between eigenvalues. Sparse LU in symmetric mode where the factor stays sparse, dense Cholesky where it
-    would fill up (many factors, so that neighbourhoods overlap widely).
+    between eigenvalues.
 
     Parameters
     ----------
@@ -168,17 +169,31 @@ def _orthonormal(V: Floats, null: Floats) -> Floats:
 
 
 def _factor(M: sp.csc_array, shift: float):
+    """A function that solves (M + shift I) V = B, by the cheapest of three factorisations.
+
+    Reordered by reverse Cuthill-McKee, the matrix is a band as wide as the manifold's cross-section, and LAPACK's
+    banded Cholesky takes a third of the time of a general sparse LU. With many factors the band fills the matrix:
+    dense Cholesky. Sparse LU is left for matrices whose band would not fit into memory.
+    """
     n = M.shape[0]
-    if n <= 300 or (M.nnz / n**2 > DENSE_FILL and n <= 12_000):
+    order = reverse_cuthill_mckee(sp.csr_matrix(M), symmetric_mode=True)
+    place = np.empty(n, dtype=np.int64)
+    place[order] = np.arange(n)
+    column = np.repeat(place, np.diff(M.indptr))
+    below = place[M.indices] - column
+    width = int(below.max())
+    if width < 0.4 * n and n * width <= BAND_ENTRIES:
+        band = np.zeros((width + 1, n), order="F")
+        lower = below >= 0
+        band[below[lower], column[lower]] = M.data[lower]
+        band[0] += shift
+        factor = scipy.linalg.cholesky_banded(band, overwrite_ab=True, lower=True, check_finite=False)
+        return lambda B: scipy.linalg.cho_solve_banded((factor, True), B[order], check_finite=False)[place]
+    if n <= DENSE_POINTS:
         dense = M.toarray()
         dense[np.diag_indices(n)] += shift
-        factor = scipy.linalg.cho_factor(dense, lower=True, overwrite_a=True, check_finite=False)
-        return lambda V: scipy.linalg.cho_solve(factor, V, check_finite=False)
-    on_diagonal = M.indices == np.repeat(np.arange(n), np.diff(M.indptr))
-    if on_diagonal.sum() == n:
-        shifted = sp.csc_matrix(M, copy=True)  # the factorisation sorts it in place
-        shifted.data += shift * on_diagonal
-    else:
-        shifted = sp.csc_matrix(M + shift * sp.eye_array(n))
+        cholesky = scipy.linalg.cho_factor(dense, lower=True, overwrite_a=True, check_finite=False)
+        return lambda B: scipy.linalg.cho_solve(cholesky, B, check_finite=False)
+    shifted = sp.csc_matrix(M + shift * sp.eye_array(n))
     lu = sla.splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
     return lu.solve

@@ -26,39 +26,62 @@ BLEND = 3  # anchors whose maps are blended at a new point
 
 @dataclass(eq=False)
 class LocalMaps(Persistent):
-    """Affine maps at anchors.
+    """Affine maps at anchors, fitted when they are first needed.
 
     Attributes
     ----------
     points : array (a, m)
         Anchors in the reduced space.
     codes : array (a, d)
+    near : array (a, k)
+        Neighbourhood of each anchor, itself first.
+    reach : float
+        Median distance of an anchor to its nearest other anchor.
     forward : array (a, d, m)
         Derivative of the codes by the data.
     backward : array (a, m, d)
         Derivative of the data by the codes, along the tangent space.
-    reach : float
-        Median distance of an anchor to its nearest other anchor.
     """
 
     points: Floats
     codes: Floats
-    forward: Floats
-    backward: Floats
+    near: NDArray[np.intp]
     reach: float
 
     def _get_state(self):
-        return {k: self.__dict__[k] for k in ("points", "codes", "forward", "backward", "reach")}
+        return {k: self.__dict__[k] for k in ("points", "codes", "near", "reach")}
 
     def after(self, mean: Floats, matrix: Floats) -> "LocalMaps":
         """The same maps with the codes ``(code - mean) @ matrix.T``."""
-        return LocalMaps(
-            self.points,
-            np.ascontiguousarray((self.codes - mean) @ matrix.T),
-            matrix @ self.forward,
-            self.backward @ np.linalg.inv(matrix),
-            self.reach,
-        )
+        return LocalMaps(self.points, np.ascontiguousarray((self.codes - mean) @ matrix.T), self.near, self.reach)
+
+    @cached_property
+    def forward(self) -> Floats:
+        return self._derivatives[0]
+
+    @cached_property
+    def backward(self) -> Floats:
+        return self._derivatives[1]
+
+    @cached_property
+    def _derivatives(self) -> tuple[Floats, Floats]:
+        step = max(1, 20_000_000 // (self.near.shape[1] * max(self.codes.shape[1], self.points.shape[1])))
+        parts = [self.derivatives(self.near[i : i + step]) for i in range(0, len(self.near), step)]
+        forward, backward = zip(*parts)
+        return np.ascontiguousarray(np.concatenate(forward)), np.ascontiguousarray(np.concatenate(backward))
+
+    def derivatives(self, near: NDArray[np.intp]) -> tuple[Floats, Floats]:
+        """Forward and backward derivatives of the given neighbourhoods: least squares in tangent coordinates."""
+        d = self.codes.shape[1]
+        V = tangent_bases(self.points, near, d)
+        T = (self.points[near] - self.points[near[:, :1]]) @ V
+        C = self.codes[near] - self.codes[near[:, :1]]
+        T = T - T.mean(axis=1, keepdims=True)
+        C = C - C.mean(axis=1, keepdims=True)
+        gram = T.transpose(0, 2, 1) @ T
+        ridge = 1e-10 * np.trace(gram, axis1=1, axis2=2)[:, None, None] + 1e-300
+        A = np.linalg.solve(gram + ridge * np.eye(d), T.transpose(0, 2, 1) @ C)  # (n, tangent, code)
+        return (V @ A).transpose(0, 2, 1), V @ np.linalg.pinv(A, rcond=1e-6).transpose(0, 2, 1)
 
     @cached_property
     def _by_point(self) -> NeighborSearch:
@@ -105,32 +128,12 @@ class LocalMaps(Persistent):
         return mean, spread
 
 
-def fit_maps(points: Floats, codes: Floats, near: NDArray[np.intp], distances: Floats) -> LocalMaps:
-    """Fit the affine map of each neighbourhood by least squares in its tangent coordinates.
-
-    ``codes`` are those of ``points``; row i of ``near`` lists the neighbourhood of point i, itself first.
-    """
-    n, d = codes.shape
-    k = min(near.shape[1], max(4 * d + 4, 12))
-    near = near[:, :k]
-    bases = tangent_bases(points, near, d)
-    forward, backward = np.empty((n, d, points.shape[1])), np.empty((n, points.shape[1], d))
-    step = max(1, 20_000_000 // (k * max(d, points.shape[1])))
-    for start in range(0, n, step):
-        part = slice(start, start + step)
-        V, rows = bases[part], near[part]
-        T = (points[rows] - points[part, None]) @ V
-        C = codes[rows] - codes[part, None]
-        T = T - T.mean(axis=1, keepdims=True)
-        C = C - C.mean(axis=1, keepdims=True)
-        gram = T.transpose(0, 2, 1) @ T
-        ridge = 1e-10 * np.trace(gram, axis1=1, axis2=2)[:, None, None] + 1e-300
-        A = np.linalg.solve(gram + ridge * np.eye(d), T.transpose(0, 2, 1) @ C)  # (n, tangent, code)
-        forward[part] = (V @ A).transpose(0, 2, 1)
-        backward[part] = V @ np.linalg.pinv(A, rcond=1e-6).transpose(0, 2, 1)
-    return LocalMaps(
-        np.ascontiguousarray(points), np.ascontiguousarray(codes), forward, backward, float(np.median(distances[:, 1]))
-    )
+def local_maps(points: Floats, codes: Floats, near: NDArray[np.intp], distances: Floats) -> LocalMaps:
+    """Maps at every point; a neighbourhood of 4 d + 4 points, or 12, fixes an affine map well enough."""
+    k = min(near.shape[1], max(4 * codes.shape[1] + 4, 12))
+    near = np.ascontiguousarray(near[:, :k])
+    reach = float(np.median(distances[:, 1]))
+    return LocalMaps(np.ascontiguousarray(points), np.ascontiguousarray(codes), near, reach)
 
 
 @njit(cache=True, nogil=True)

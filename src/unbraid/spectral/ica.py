@@ -145,8 +145,10 @@ def _logcosh(Z: Floats, starts: list[Floats], random_state: np.random.RandomStat
     if len(Z) > LOGCOSH_POINTS:
         Z = Z[random_state.choice(len(Z), LOGCOSH_POINTS, replace=False)]
     gaussian = 0.37456721  # E log cosh of a standard normal
-    runs = []
-    for start in starts[: max(2, len(starts) // 2)]:
+    runs: list[tuple[Floats, float, bool]] = []
+    for start in starts:
+        if len(runs) == 2 and runs[0][2] and runs[1][2] and _agreement(runs[0][0], runs[1][0]) > 0.9999:
+            break  # two starts that meet in one point need no third
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             _, W, _ = fastica(Z, whiten=False, fun="logcosh", w_init=start, max_iter=500, tol=1e-6)

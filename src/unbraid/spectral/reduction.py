@@ -9,7 +9,7 @@ Floats = NDArray[np.float64]
 
 SAMPLE_BYTES = 128 * 2**20
 LARGEST_SIDE = 1200  # a full eigen-decomposition of this size takes a few tenths of a second
-MAX_COMPONENTS = 100
+MAX_COMPONENTS = 64
 RESIDUALS = (0.2, 0.1, 0.03, 0.01)  # shares of the variance that a candidate size may leave out
 
 

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from unbraid.metrics.local_isometry import closest_pairs, isometry_of_pairs, neighbor_pairs
 from unbraid.spectral.eigen import Spectrum
-from unbraid.spectral.extension import LocalMaps, fit_maps
+from unbraid.spectral.extension import LocalMaps, local_maps
 from unbraid.spectral.ica import Rotation, rotations, whitening
 from unbraid.spectral.neighbors import Graph, graph_of, neighborhoods
 from unbraid.spectral.reduction import RESIDUALS
@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 Pairs = tuple[NDArray[np.intp], NDArray[np.intp], Floats]
 
 EDGE_NEIGHBORS = 15
-EDGE_POINTS = 1500
+EDGE_POINTS = 1000
 CLOSEST_POINTS = 1500
 MOSTLY = 0.9  # share of the points that must hang together; the rest is placed by the local maps
 WIDEST = 200  # neighbours up to which a connected graph is looked for
@@ -51,7 +51,7 @@ class Choice:
 
     def maps(self) -> LocalMaps:
         """Local maps from the reduced space to the embedding."""
-        return fit_maps(self.points, self.vectors, self.near, self.distances)
+        return local_maps(self.points, self.vectors, self.near, self.distances)
 
     def unmix(self, fresh: Floats, rng) -> tuple[Floats, Floats, Rotation | None]:
         """Mean and matrix that turn the embedding into codes, from the embedding of ``fresh`` points."""
@@ -67,9 +67,10 @@ class Choice:
 
     def held_out_error(self, maps: LocalMaps) -> float:
         """Median error of predicting a point from its nearest neighbour's map, in standard deviations of a code."""
-        i = np.arange(0, len(self.points), max(1, len(self.points) // 1000))
+        i = np.arange(0, len(self.points), max(1, len(self.points) // 500))
         j = self.near[i, 1]
-        found = maps.codes[j] + np.einsum("ncm,nm->nc", maps.forward[j], self.points[i] - self.points[j])
+        forward = maps.derivatives(maps.near[j])[0]
+        found = maps.codes[j] + np.einsum("ncm,nm->nc", forward, self.points[i] - self.points[j])
         return float(np.median(np.sqrt((((found - maps.codes[i]) / maps.codes.std(axis=0)) ** 2).mean(axis=1))))
 
     def concerns(self) -> list[str]:
