@@ -27,8 +27,17 @@ def data():
     return X, labels
 
 
-def shaken(X, rng):
-    return X + 0.1 * rng.normal(size=X.shape)
+class Shaken:
+    """An augmentation whose name, and so that of a test, is the same in every process."""
+
+    def __call__(self, X, rng):
+        return X + 0.1 * rng.normal(size=X.shape)
+
+    def __repr__(self):
+        return "shaken"
+
+
+shaken = Shaken()
 
 
 CHECKED = [f(max_steps=3, n_init=1, engine="torch", random_state=0) for f in FLOWS]
