@@ -26,10 +26,10 @@ demo: $(STAMP)
 	$(BIN)/unbraid demo --out demo
 
 test: lint
-	$(PY) -m pytest -n 2 --dist worksteal -q --durations=10
+	OMP_NUM_THREADS=1 $(PY) -m pytest -n 2 --dist worksteal -q --durations=10
 
 test-slow: $(STAMP)
-	$(PY) -m pytest -m slow -q --durations=10 --timeout 5400
+	OMP_NUM_THREADS=1 $(PY) -m pytest -m slow -q --durations=10 --timeout 5400
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
