@@ -172,7 +172,8 @@ def _factor(M: sp.csc_array, shift: float):
     """A function that solves (M + shift I) V = B, by the cheapest of three factorisations.
 
     Reordered by reverse Cuthill-McKee, the matrix is a band as wide as the manifold's cross-section, and LAPACK's
-    banded Cholesky takes a third of the time of a general sparse LU. With many factors the band fills the matrix:
+    banded Cholesky, reordering included, takes half the time of a sparse LU at d = 2 and a quarter at d = 3. With many
+    factors the band fills the matrix:
     dense Cholesky. Sparse LU is left for matrices whose band would not fit into memory.
     """
     n = M.shape[0]
