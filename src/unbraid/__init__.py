@@ -8,7 +8,18 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-_ROOMS = ("datasets", "evaluation", "flows", "geometry", "metrics", "networks", "report", "spectral", "theory")
+_ROOMS = (
+    "autoencoders",
+    "datasets",
+    "evaluation",
+    "flows",
+    "geometry",
+    "metrics",
+    "networks",
+    "report",
+    "spectral",
+    "theory",
+)
 
 _HOMES = {
     "HessianICA": "spectral",
@@ -18,6 +29,15 @@ _HOMES = {
     "HessianEigenmaps": "spectral",
     "LaplacianEigenmaps": "spectral",
     "LTSA": "spectral",
+    "Autoencoder": "autoencoders",
+    "IRMAE": "autoencoders",
+    "HessianAutoencoder": "autoencoders",
+    "VAE": "autoencoders",
+    "BetaVAE": "autoencoders",
+    "AnnealedVAE": "autoencoders",
+    "FactorVAE": "autoencoders",
+    "BetaTCVAE": "autoencoders",
+    "DIPVAE": "autoencoders",
     "NICE": "flows",
     "RealNVP": "flows",
     "GIN": "flows",

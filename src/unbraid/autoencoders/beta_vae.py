@@ -1,0 +1,52 @@
+"""beta-VAE: a heavier KL."""
+
+from typing import Any
+
+from torch import Tensor
+
+from unbraid.autoencoders.training import Schedule
+from unbraid.autoencoders.vae import VAE, Posterior
+
+
+class BetaVAE(VAE):
+    r"""beta-VAE: minimises :math:`E_{q(z|x)}[-\log p(x|z)] + \beta\, KL(q(z|x) \| p(z))`.
+
+    A larger beta asks for independent codes at the price of blurred reconstructions. It presses on the information in
+    the codes as well as on their dependence; :class:`BetaTCVAE` presses on the dependence alone.
+
+    Parameters
+    ----------
+    n_factors : int
+    beta : float
+        The study tries 1, 2, 4, 6, 8 and 16. It means what it says only with the reconstruction loss summed
+        over pixels, as it is here.
+    **settings
+        See :class:`~unbraid.autoencoders.base.AutoencoderEstimator`.
+
+    Attributes
+    ----------
+    As of :class:`VAE`.
+
+    References
+    ----------
+    Higgins et al. (2017), beta-VAE: learning basic visual concepts with a constrained variational framework, Eq. 4.
+
+    Examples
+    --------
+    >>> import unbraid as ub
+    >>> X = ub.datasets.load("shapes-xy", image_size=32).sample(100, random_state=0)[0]
+    >>> ub.BetaVAE(n_factors=3, beta=8, max_steps=20, random_state=0).fit_transform(X).shape
+    (100, 3)
+    """
+
+    def __init__(self, n_factors: int = 10, *, beta: float = 4.0, **settings: Any):
+        super().__init__(n_factors, **settings)
+        self.beta = beta
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if not self.beta >= 0:
+            raise ValueError(f"beta={self.beta!r} must be at least 0; the study tries 1, 2, 4, 6, 8 and 16.")
+
+    def _penalty(self, posterior: Posterior, schedule: Schedule) -> Tensor:
+        return self.beta * posterior.kl

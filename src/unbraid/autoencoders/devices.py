@@ -1,0 +1,84 @@
+"""Where a step runs: one device in float32, or what accelerate sets up (mixed precision, several processes)."""
+
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from unbraid.extras import require
+
+PRECISIONS = ("float32", "bf16", "fp16")
+
+
+def device_of(name: str) -> torch.device:
+    """The device of a name; "auto" takes the first GPU there is."""
+    if name != "auto":
+        try:
+            return torch.empty(0, device=name).device
+        except (RuntimeError, AssertionError) as error:
+            raise ValueError(
+                f"device={name!r} cannot be used here ({error}). Use 'auto', 'cpu', or one of this machine's GPUs."
+            ) from error
+    if torch.cuda.is_available():
+        return torch.device("cuda")
+    return torch.device("mps") if torch.backends.mps.is_available() else torch.device("cpu")
+
+
+class Single:
+    """One process, one device, float32."""
+
+    rank, n_processes = 0, 1
+
+    def __init__(self, device: str):
+        self.device = device_of(device)
+
+    def autocast(self) -> AbstractContextManager:
+        return nullcontext()
+
+    def prepare(self, optimizer: torch.optim.Optimizer) -> torch.optim.Optimizer:
+        return optimizer
+
+    def backward(self, loss: Tensor) -> None:
+        loss.backward()
+
+    def average(self, parameters: Iterable[nn.Parameter]) -> None:
+        """Gradients are averaged over the processes; here there is one."""
+
+    def wait(self) -> None:
+        """Until all processes are here."""
+
+
+class Accelerated(Single):
+    """As accelerate was launched and configured: its mixed precision, its processes.
+
+    Each process takes its share of every batch and gradients are averaged, so that losses that are means over
+    points train as on one device. What an objective takes over the batch (total correlation, covariances, mean KL) is
+    taken over a process's share.
+    """
+
+    def __init__(self, device: str, precision: str):
+        accelerate = require("accelerate", "accelerate")
+        mixed = "no" if precision == "float32" else precision
+        self._accelerator: Any = accelerate.Accelerator(mixed_precision=mixed, cpu=device == "cpu")
+        self.device = self._accelerator.device
+        self.rank, self.n_processes = self._accelerator.process_index, self._accelerator.num_processes
+
+    def autocast(self) -> AbstractContextManager:
+        return self._accelerator.autocast()
+
+    def prepare(self, optimizer: torch.optim.Optimizer) -> torch.optim.Optimizer:
+        return self._accelerator.prepare(optimizer)
+
+    def backward(self, loss: Tensor) -> None:
+        self._accelerator.backward(loss)
+
+    def average(self, parameters: Iterable[nn.Parameter]) -> None:
+        if self.n_processes > 1:
+            for parameter in parameters:
+                if parameter.grad is not None:
+                    parameter.grad = self._accelerator.reduce(parameter.grad, reduction="mean")
+
+    def wait(self) -> None:
+        self._accelerator.wait_for_everyone()

@@ -1,0 +1,120 @@
+"""The Hessian autoencoder: HLLE+ICA as the teacher of an encoder and a decoder."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.base import clone
+from torch import Tensor, nn
+
+from unbraid.autoencoders.base import AutoencoderEstimator
+from unbraid.autoencoders.points import BLOCK, Points
+from unbraid.autoencoders.training import Batch, Loss, Schedule
+from unbraid.spectral import HessianICA
+
+
+class HessianAutoencoder(AutoencoderEstimator):
+    r"""Hessian autoencoder (HAE): minimises :math:`\sum_i \|E(x^i) - y^i\|^2 + \|D(y^i) - x^i\|^2`.
+
+    The codes :math:`y^i` are those of a teacher, HLLE+ICA, which finds the independent factors of a locally isometric
+    manifold and can neither decode well nor encode images far from those it saw. The networks learn both. Encoder and
+    decoder are trained at once and do not touch each other.
+
+    Parameters
+    ----------
+    n_factors : int or "auto"
+        "auto" leaves it to the teacher.
+    teacher : estimator, optional
+        A :class:`~unbraid.HessianICA` or any estimator with ``fit`` and ``transform``; it is cloned and fitted. By
+        default ``HessianICA(n_factors)``.
+    teacher_points : int, optional
+        The teacher is fitted on at most this many rows, drawn at random, and gives the others their codes by its
+        ``transform``. By default it sees all.
+    **settings
+        See :class:`~unbraid.autoencoders.base.AutoencoderEstimator`.
+
+    Attributes
+    ----------
+    teacher_ : the fitted teacher
+    n_factors_ : int
+    history_ : list of dict
+        ``loss``, ``codes`` (the encoder's squared error, in the teacher's unit) and ``reconstruction`` (the decoder's).
+    weights_ : dict of arrays
+    n_steps_, stopped_, likelihood_, row_shape_, unit_, center_, scale_
+
+    References
+    ----------
+    Horan, Richardson, Weiss (2021), When is unsupervised disentanglement possible?, Eq. 1.
+
+    Examples
+    --------
+    >>> import unbraid as ub
+    >>> X, factors = ub.datasets.load("shapes-xy", image_size=32).sample(500, random_state=0)
+    >>> model = ub.HessianAutoencoder(n_factors=2, max_steps=300, random_state=0).fit(X)
+    >>> ub.metrics.mcc(factors, model.transform(X)) > 0.9
+    True
+    """
+
+    def __init__(
+        self,
+        n_factors: int | str = "auto",
+        *,
+        teacher: Any = None,
+        teacher_points: int | None = None,
+        **settings: Any,
+    ):
+        super().__init__(n_factors, **settings)  # type: ignore[arg-type]
+        self.teacher = teacher
+        self.teacher_points = teacher_points
+
+    def _check_parameters(self) -> None:
+        if isinstance(self.n_factors, str) and self.n_factors != "auto":
+            raise ValueError(f"n_factors={self.n_factors!r} must be 'auto' or a number of codes.")
+        if self.teacher_points is not None and not self.teacher_points >= 2:
+            raise ValueError(f"teacher_points={self.teacher_points!r} must be at least 2.")
+        super()._check_parameters()
+
+    @property
+    def _n_codes(self) -> int:
+        return self.n_factors_
+
+    def _before_training(self, points: Points, seed: int) -> None:
+        """Fit the teacher and have it code every row."""
+        rng = np.random.default_rng([seed, 2])
+        teacher = clone(self.teacher) if self.teacher is not None else HessianICA(self.n_factors)
+        if "random_state" in teacher.get_params() and teacher.get_params()["random_state"] is None:
+            teacher.set_params(random_state=seed)
+        rows = np.arange(points.n)
+        if self.teacher_points is not None and self.teacher_points < points.n:
+            rows = np.sort(rng.choice(points.n, self.teacher_points, replace=False))
+        whole = len(rows) == points.n and isinstance(points.source, np.ndarray)
+        seen = points.source if whole else points.raw(rows, rng)
+        fitted = np.asarray(teacher.fit_transform(seen), dtype=np.float32)
+        self.teacher_ = teacher
+        self.n_factors_ = fitted.shape[1]
+        if points.endless:
+            return
+        self._codes = np.empty((points.n, self.n_factors_), np.float32)
+        self._codes[rows] = fitted
+        others = np.setdiff1d(np.arange(points.n), rows)
+        for start in range(0, len(others), BLOCK):
+            part = others[start : start + BLOCK]
+            self._codes[part] = teacher.transform(points.raw(part, rng))
+
+    def _after_training(self, points: Points) -> None:
+        self.__dict__.pop("_codes", None)
+
+    def _objective(self, networks: nn.ModuleDict, points: Points, schedule: Schedule) -> Callable:
+        def codes_of(batch: Batch) -> Tensor:
+            codes = self.teacher_.transform(batch.values) if points.endless else self._codes[batch.rows]
+            return torch.from_numpy(np.asarray(codes, dtype=np.float32)).to(batch.x.device)
+
+        def objective(batch: Batch) -> Iterator[Loss]:
+            y = codes_of(batch)
+            codes = (networks["encoder"](batch.x) - y).square().sum(1).mean()
+            reconstruction = self._reconstruction(networks["decoder"](y), batch.x).mean()
+            loss = codes + reconstruction
+            yield Loss("model", loss, {"loss": loss, "codes": codes, "reconstruction": reconstruction})
+
+        return objective

@@ -1,0 +1,80 @@
+"""The two presets: the protocol of the large study to the letter, and a light version of it for CPUs."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from torch import nn
+
+from unbraid.networks import autoencoder as nets
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Networks and numbers of a protocol; an estimator's own parameters go before them.
+
+    Attributes
+    ----------
+    encoder, decoder : callables ``(shape, *n_out)`` and ``(shape, n_in)``
+    initialisation : "glorot" or "torch"
+    batch_size, max_steps, learning_rate, betas, eps : Adam's and the loop's
+    discriminator : widths of FactorVAE's hidden layers
+    discriminator_learning_rate, discriminator_betas : its Adam's
+    estimator : of the total correlation in beta-TCVAE
+    counts_twice : whether FactorVAE's step counter goes up by two an update, as in the study's code
+    """
+
+    encoder: Callable[..., nn.Module]
+    decoder: Callable[..., nn.Module]
+    initialisation: str
+    batch_size: int
+    max_steps: int
+    learning_rate: float
+    betas: tuple[float, float]
+    eps: float
+    discriminator: tuple[int, ...]
+    discriminator_learning_rate: float
+    discriminator_betas: tuple[float, float]
+    estimator: str
+    counts_twice: bool
+
+
+def _paper(encoder: Callable[..., nn.Module], decoder: Callable[..., nn.Module]) -> Preset:
+    return Preset(
+        encoder, decoder, "glorot", batch_size=64, max_steps=300_000, learning_rate=1e-4, betas=(0.9, 0.999), eps=1e-8,
+        discriminator=(1000,) * 6, discriminator_learning_rate=1e-4, discriminator_betas=(0.5, 0.9),
+        estimator="weighted", counts_twice=True,
+    )  # fmt: skip
+
+
+PRESETS = {
+    "paper": _paper(nets.paper_encoder, nets.paper_decoder),
+    "paper-dense": _paper(nets.paper_dense_encoder, nets.paper_dense_decoder),
+    "small": Preset(
+        nets.small_encoder,
+        nets.small_decoder,
+        "torch",
+        batch_size=64,
+        max_steps=10_000,
+        learning_rate=1e-3,
+        betas=(0.9, 0.999),
+        eps=1e-8,
+        discriminator=(256,) * 3,
+        discriminator_learning_rate=1e-3,
+        discriminator_betas=(0.5, 0.9),
+        estimator="stratified",
+        counts_twice=False,
+    ),
+}
+
+
+def preset_of(name: str, shape: tuple[int, ...]) -> Preset:
+    """The preset for points of this shape; the study's convolutions need images."""
+    if name not in PRESETS:
+        raise ValueError(f"preset={name!r} is unknown; choose one of: {', '.join(PRESETS)}.")
+    if name == "paper" and len(shape) == 1:
+        raise ValueError(
+            f"preset='paper' is the study's convolutional network and needs images (n, height, width) or (n, height, "
+            f"width, channels); points here are vectors of {math.prod(shape)} numbers. Use 'paper-dense' or 'small'."
+        )
+    return PRESETS[name]

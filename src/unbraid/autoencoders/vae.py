@@ -1,0 +1,118 @@
+"""The variational autoencoder, and what the methods that change its penalty share."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.utils import check_random_state
+from torch import Tensor, nn
+
+from unbraid.autoencoders.base import AutoencoderEstimator
+from unbraid.autoencoders.decomposition import decompose, gaussian_kl
+from unbraid.autoencoders.points import Points
+from unbraid.autoencoders.training import Batch, Loss, Schedule
+
+
+@dataclass
+class Posterior:
+    """The encoder's output for a batch, codes drawn from it, and the loss terms to write down."""
+
+    batch: Batch
+    mean: Tensor
+    log_variance: Tensor
+    codes: Tensor
+    reconstruction: Tensor
+    kl_per_dimension: Tensor
+    n_points: int
+    terms: dict[str, Tensor]
+
+    @property
+    def kl(self) -> Tensor:
+        return self.kl_per_dimension.sum()
+
+
+class VAE(AutoencoderEstimator):
+    r"""Variational autoencoder: minimises :math:`E_{q(z|x)}[-\log p(x|z)] + KL(q(z|x) \| p(z))`.
+
+    The baseline of the family. q(z|x) is a Gaussian with diagonal covariance, p(z) a standard normal. Its codes
+    reconstruct well and are not disentangled by design.
+
+    Parameters
+    ----------
+    n_factors : int
+        Number of codes; superfluous ones are switched off by the KL term.
+    **settings
+        See :class:`~unbraid.autoencoders.base.AutoencoderEstimator`.
+
+    Attributes
+    ----------
+    kl_ : array (n_factors,)
+        Mean KL of each code, in nats; near 0 where the code is switched off.
+    history_ : list of dict
+        Every ``log_every`` steps: ``loss``, ``reconstruction``, ``kl`` and ``kl_per_dimension`` (means since the last
+        record), ``index_code_mi``, ``total_correlation``, ``dimension_wise_kl`` (of that step's batch), and what a
+        method adds.
+    weights_ : dict of arrays
+    n_steps_, stopped_, likelihood_, row_shape_, unit_, center_, scale_
+
+    References
+    ----------
+    Kingma, Welling (2014), Auto-Encoding Variational Bayes, Eq. 10.
+
+    Examples
+    --------
+    >>> import unbraid as ub
+    >>> X = ub.datasets.load("shapes-xy", image_size=32).sample(100, random_state=0)[0]
+    >>> model = ub.VAE(n_factors=3, max_steps=20, random_state=0).fit(X)
+    >>> model.transform(X).shape, model.inverse_transform([[0, 0, 0]]).shape
+    ((100, 3), (1, 32, 32))
+    """
+
+    _n_heads = 2
+    _image_likelihood = "bernoulli"
+
+    def _objective(self, networks: nn.ModuleDict, points: Points, schedule: Schedule) -> Callable:
+        def objective(batch: Batch) -> Iterator[Loss]:
+            posterior = self._posterior(networks, batch, points.n)
+            value = posterior.reconstruction + self._penalty(posterior, schedule)
+            yield Loss("model", value, {"loss": value} | posterior.terms)
+
+        return objective
+
+    def _penalty(self, posterior: Posterior, schedule: Schedule) -> Tensor:
+        """What is added to the reconstruction loss."""
+        return posterior.kl
+
+    def _posterior(self, networks: nn.ModuleDict, batch: Batch, n_points: int) -> Posterior:
+        mean, log_variance = networks["encoder"](batch.x).chunk(2, dim=1)
+        codes = mean + (0.5 * log_variance).exp() * batch.noise(mean.shape[1])
+        reconstruction = self._reconstruction(networks["decoder"](codes), batch.x).mean()
+        kl = gaussian_kl(mean, log_variance).mean(0)
+        terms = {"reconstruction": reconstruction, "kl": kl.sum(), "kl_per_dimension": kl}
+        if batch.log:
+            with torch.no_grad():
+                parts = decompose(codes.float(), mean.float(), log_variance.float(), n_points, "stratified")
+            terms |= vars(parts)
+        return Posterior(batch, mean, log_variance, codes, reconstruction, kl, n_points, terms)
+
+    def _after_training(self, points: Points) -> None:
+        mean, log_variance = self.encode(self._first(points))
+        self.kl_ = gaussian_kl(torch.from_numpy(mean), torch.from_numpy(log_variance)).double().mean(0).numpy()
+
+    def encode(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Means and log-variances of q(z|x), (n, n_factors) each."""
+        both = self._encoded(X)
+        return both[:, : self._n_codes], both[:, self._n_codes :]
+
+    def sample_codes(self, X: Any, random_state: Any = None) -> np.ndarray:
+        """One draw from q(z|x) for each row of X: the "sampled representation" of the large study."""
+        mean, log_variance = self.encode(X)
+        noise = check_random_state(random_state).standard_normal(mean.shape).astype(mean.dtype)
+        return mean + np.exp(0.5 * log_variance) * noise
+
+    def sample(self, n: int = 1, random_state: Any = None) -> np.ndarray:
+        """New data: codes from the prior, decoded."""
+        codes = check_random_state(random_state).standard_normal((n, self._n_codes))
+        return self.inverse_transform(codes)
