@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from unbraid.autoencoders import likelihood
 from unbraid.autoencoders.devices import PRECISIONS, Accelerated, Single
 from unbraid.autoencoders.logs import Logs
-from unbraid.autoencoders.points import Points, as_rows, channels_first, check_values
+from unbraid.autoencoders.points import Points, as_images, as_rows, channels_first, check_values
 from unbraid.autoencoders.presets import Preset, preset_of
 from unbraid.autoencoders.training import Batch, Group, Loss, Schedule, Trainer
 from unbraid.networks.autoencoder import initialise
@@ -42,10 +42,12 @@ class AutoencoderEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     ----------
     n_factors : int
         Number of codes.
-    preset : "small", "paper" or "paper-dense"
+    preset : "small", "patches", "paper" or "paper-dense"
         "paper" is the protocol of the large study to the letter: its convolutional networks and initialisation, batch
         64, 300,000 steps, learning rate 1e-4; hours a model on a CPU. "paper-dense" has its fully connected
-        networks. "small" has light networks, 10,000 steps and learning rate 1e-3.
+        networks. "small" has light networks, 10,000 steps and learning rate 1e-3; its decoder makes every place
+        of an image by one small network, which favours codes for position and suits plain objects. "patches" has
+        light networks for rich images such as faces.
     encoder, decoder : torch modules, optional
         Your own in place of the preset's. The encoder takes (batch, channels, height, width) or (batch, features) and
         gives (batch, n_factors), or (batch, 2 n_factors) for the variational ones: means, then log-variances. The
@@ -131,15 +133,15 @@ class AutoencoderEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         self.progress = progress
         self.random_state = random_state
 
-    @classmethod
-    def _get_param_names(cls) -> list[str]:
-        """Of this class and those above it: a method's ``__init__`` names what it adds and passes the rest on."""
-        names: set[str] = set()
-        for parent in cls.__mro__:
-            if issubclass(parent, AutoencoderEstimator) and "__init__" in vars(parent):
-                parameters = inspect.signature(parent.__init__).parameters.values()
-                names |= {p.name for p in parameters if p.name != "self" and p.kind is not p.VAR_KEYWORD}
-        return sorted(names)
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        """A method's ``__init__`` names what it adds and passes the rest on; its signature shows both."""
+        super().__init_subclass__(**keywords)
+        if "__init__" in vars(cls):
+            own = inspect.signature(cls.__init__)
+            named = {k: p for k, p in own.parameters.items() if p.kind is not p.VAR_KEYWORD}
+            inherited = inspect.signature(super(cls, cls).__init__).parameters
+            rest = [p for k, p in inherited.items() if k not in named]
+            cls.__init__.__signature__ = own.replace(parameters=[*named.values(), *rest])  # type: ignore[attr-defined]
 
     def _check_parameters(self) -> None:
         if self.likelihood not in likelihood.LIKELIHOODS:
@@ -235,7 +237,7 @@ class AutoencoderEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         shape = (2, *points.shape)
         wanted = (2, self._n_heads * self._n_codes)
         with torch.no_grad():
-            codes = networks["encoder"](torch.zeros(shape))
+            codes = networks["encoder"](as_images(torch.zeros(2, *points.row_shape), points.row_shape))
             if tuple(codes.shape) != wanted:
                 raise ValueError(
                     f"the encoder gives {tuple(codes.shape)} for a batch of shape {shape}; {type(self).__name__} needs "
@@ -279,7 +281,7 @@ class AutoencoderEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         self.stopped_ = p.stopped or "max_steps"
         self.weights_ = {k: v.detach().cpu().contiguous().numpy().copy() for k, v in networks.state_dict().items()}
         self.networks_ = "" if self.encoder is None else f"{type(self.encoder).__name__}, {type(self.decoder).__name__}"
-        self.__dict__.pop("_cached", None)
+        self._cached = networks.to("cpu").eval()
         if p.stopped:
             warnings.warn(
                 f"stopped after {p.step} of {schedule.max_steps} steps by {p.stopped}; give checkpoint=... and fit "

@@ -61,8 +61,14 @@ class Accelerated(Single):
     def __init__(self, device: str, precision: str):
         accelerate = require("accelerate", "accelerate")
         mixed = "no" if precision == "float32" else precision
+        accelerate.state.AcceleratorState._reset_state()  # an earlier fit may have had another precision
         self._accelerator: Any = accelerate.Accelerator(mixed_precision=mixed, cpu=device == "cpu")
         self.device = self._accelerator.device
+        if mixed != "no" and self.device.type == "cpu":
+            raise ValueError(
+                f"precision={precision!r} needs a GPU: on a CPU it is slower than float32 by far, and crashes on some. "
+                "Use precision='float32'."
+            )
         self.rank, self.n_processes = self._accelerator.process_index, self._accelerator.num_processes
 
     def autocast(self) -> AbstractContextManager:

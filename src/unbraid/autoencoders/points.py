@@ -107,7 +107,7 @@ class Points:
         return values
 
     def to_tensor(self, values: np.ndarray, dtype: torch.dtype = torch.float32) -> Tensor:
-        x = torch.from_numpy(np.ascontiguousarray(values)).to(dtype)
+        x = torch.from_numpy(np.require(values, requirements=("C", "W"))).to(dtype)
         if self.unit != 1:
             x = x / self.unit
         return as_images(x, self.row_shape)

@@ -1,4 +1,4 @@
-"""The two presets: the protocol of the large study to the letter, and a light version of it for CPUs."""
+"""The presets: the protocol of the large study to the letter, and light versions of it for CPUs."""
 
 import math
 from collections.abc import Callable
@@ -47,34 +47,30 @@ def _paper(encoder: Callable[..., nn.Module], decoder: Callable[..., nn.Module])
     )  # fmt: skip
 
 
+def _light(encoder: Callable[..., nn.Module], decoder: Callable[..., nn.Module]) -> Preset:
+    return Preset(
+        encoder, decoder, "torch", batch_size=64, max_steps=10_000, learning_rate=1e-3, betas=(0.9, 0.999), eps=1e-8,
+        discriminator=(256,) * 3, discriminator_learning_rate=1e-3, discriminator_betas=(0.5, 0.9),
+        estimator="stratified", counts_twice=False,
+    )  # fmt: skip
+
+
 PRESETS = {
+    "small": _light(nets.small_encoder, nets.small_decoder),
+    "patches": _light(nets.patch_encoder, nets.patch_decoder),
     "paper": _paper(nets.paper_encoder, nets.paper_decoder),
     "paper-dense": _paper(nets.paper_dense_encoder, nets.paper_dense_decoder),
-    "small": Preset(
-        nets.small_encoder,
-        nets.small_decoder,
-        "torch",
-        batch_size=64,
-        max_steps=10_000,
-        learning_rate=1e-3,
-        betas=(0.9, 0.999),
-        eps=1e-8,
-        discriminator=(256,) * 3,
-        discriminator_learning_rate=1e-3,
-        discriminator_betas=(0.5, 0.9),
-        estimator="stratified",
-        counts_twice=False,
-    ),
 }
+FOR_IMAGES = ("paper", "patches")
 
 
 def preset_of(name: str, shape: tuple[int, ...]) -> Preset:
     """The preset for points of this shape; the study's convolutions need images."""
     if name not in PRESETS:
         raise ValueError(f"preset={name!r} is unknown; choose one of: {', '.join(PRESETS)}.")
-    if name == "paper" and len(shape) == 1:
+    if name in FOR_IMAGES and len(shape) == 1:
         raise ValueError(
-            f"preset='paper' is the study's convolutional network and needs images (n, height, width) or (n, height, "
-            f"width, channels); points here are vectors of {math.prod(shape)} numbers. Use 'paper-dense' or 'small'."
+            f"preset={name!r} needs images (n, height, width) or (n, height, width, channels); points here are vectors "
+            f"of {math.prod(shape)} numbers. Use 'small' or 'paper-dense'."
         )
     return PRESETS[name]

@@ -140,14 +140,58 @@ def paper_dense_decoder(shape: Shape, n_in: int) -> nn.Module:
     return nn.Sequential(*dense([n_in, 1200, 1200, 1200], nn.Tanh), nn.Linear(1200, n), Reshape(*shape))
 
 
+class Broadcast(nn.Module):
+    """Spatial broadcast decoder on patches: the codes and a place make the 4 x 4 pixels of that place.
+
+    One small network for all places, so that moving an object is moving along a code: position comes out disentangled
+    far more often than from a decoder that begins with a dense layer (Watters et al. 2019).
+
+    >>> Broadcast((1, 32, 64), 5, 16)(torch.zeros(2, 5)).shape
+    torch.Size([2, 1, 32, 64])
+    """
+
+    def __init__(self, shape: Shape, n_in: int, width: int, side: int = 4):
+        super().__init__()
+        self.shape, self.side = shape, side
+        channels, height, width_px = shape
+        rows, columns = (torch.linspace(-1, 1, n // side) for n in (height, width_px))
+        self.register_buffer("places", torch.cartesian_prod(rows, columns), persistent=False)
+        self.codes = nn.Linear(n_in, width)
+        self.place = nn.Linear(2, width, bias=False)
+        self.hidden = nn.Linear(width, width)
+        self.pixels = nn.Linear(width, channels * side * side)
+
+    def forward(self, z: Tensor) -> Tensor:
+        channels, height, width = self.shape
+        k, n = self.side, len(z)
+        x = torch.relu(self.codes(z)[:, None] + self.place(self.places)[None])
+        x = self.pixels(torch.relu(self.hidden(x)))
+        x = x.view(n, height // k, width // k, k, k, channels).transpose(2, 3)
+        return x.reshape(n, height, width, channels).permute(0, 3, 1, 2)
+
+
 def small_encoder(shape: Shape, *n_out: int) -> nn.Module:
-    """For CPUs: patches of 4 x 4, patches of 4 x 4 of these, a layer of 128; vectors: two layers of 128.
+    """For CPUs: two dense layers.
 
     >>> sum(p.numel() for p in small_encoder((1, 64, 64), 10, 10).parameters())
+    543508
+    """
+    return nn.Sequential(nn.Flatten(), *dense([math.prod(shape), 128, 128], nn.ReLU), Heads(128, *n_out))
+
+
+def small_decoder(shape: Shape, n_in: int) -> nn.Module:
+    """For CPUs: :class:`Broadcast` for images, two dense layers for vectors."""
+    if len(shape) > 1:
+        return Broadcast(shape, n_in, 64)
+    return nn.Sequential(*dense([n_in, 128, 128], nn.ReLU), nn.Linear(128, shape[0]))
+
+
+def patch_encoder(shape: Shape, *n_out: int) -> nn.Module:
+    """For CPUs and rich images: patches of 4 x 4, patches of 4 x 4 of these, a layer of 128.
+
+    >>> sum(p.numel() for p in patch_encoder((1, 64, 64), 10, 10).parameters())
     150500
     """
-    if len(shape) == 1:
-        return nn.Sequential(*dense([shape[0], 128, 128], nn.ReLU), Heads(128, *n_out))
     channels, height, width = shape
     first = 16 if channels == 1 else 32
     n = 64 * (height // STRIDE) * (width // STRIDE)
@@ -157,10 +201,8 @@ def small_encoder(shape: Shape, *n_out: int) -> nn.Module:
     )  # fmt: skip
 
 
-def small_decoder(shape: Shape, n_in: int) -> nn.Module:
-    """The mirror of :func:`small_encoder`."""
-    if len(shape) == 1:
-        return nn.Sequential(*dense([n_in, 128, 128], nn.ReLU), nn.Linear(128, shape[0]))
+def patch_decoder(shape: Shape, n_in: int) -> nn.Module:
+    """The mirror of :func:`patch_encoder`."""
     channels, height, width = shape
     first = 16 if channels == 1 else 32
     h, w = height // STRIDE, width // STRIDE
