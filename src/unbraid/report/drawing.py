@@ -1,7 +1,7 @@
 """What every picture is drawn with: an empty figure, quiet axes, images between black and white, sheets of images."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,12 +11,12 @@ from unbraid.extras import require
 BLUE, RED, GREY = "#1f4e79", "#c0392b", "#8a8f98"
 
 
-def figure(width: float, height: float) -> Any:
-    """An empty figure that belongs to no window."""
+def figure(width: float, height: float, layout: Literal["constrained", "compressed"] = "constrained") -> Any:
+    """An empty figure that belongs to no window; ``layout="compressed"`` suits axes that keep their aspect."""
     require("matplotlib", "plots")
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(width, height), layout="constrained")
+    return Figure(figsize=(width, height), layout=layout)
 
 
 def is_pictures(shape: Sequence[int]) -> bool:
