@@ -24,19 +24,29 @@ def is_pictures(shape: Sequence[int]) -> bool:
     return len(shape) == 2 or (len(shape) == 3 and shape[2] in (1, 3, 4))
 
 
+def as_images(images: ArrayLike) -> NDArray:
+    """Images with their values as they are, one channel taken away; an error where the shape is of something else.
+
+    >>> as_images(np.zeros((5, 4, 4, 1))).shape
+    (5, 4, 4)
+    """
+    values = np.asarray(images)
+    if not is_pictures(values.shape[1:]):
+        raise ValueError(
+            f"images must be (n, height, width) or (n, height, width, channels); received shape {values.shape}."
+        )
+    return values.reshape(len(values), *picture_shape(values.shape[1:]))
+
+
 def as_pictures(images: ArrayLike) -> NDArray[np.float64]:
     """Images with values in [0, 1]: 0..255 is divided by 255, any other range is stretched.
 
     >>> as_pictures(np.array([[[0, 255]]], dtype=np.uint8))
     array([[[0., 1.]]])
     """
-    pictures = np.asarray(images)
-    if not is_pictures(pictures.shape[1:]):
-        raise ValueError(
-            f"images must be (n, height, width) or (n, height, width, channels); received shape {pictures.shape}."
-        )
+    pictures = as_images(images)
     whole = pictures.dtype == np.uint8
-    pictures = pictures.astype(np.float64).reshape(len(pictures), *picture_shape(pictures.shape[1:]))
+    pictures = pictures.astype(np.float64)
     low, high = float(pictures.min()), float(pictures.max())
     if whole or (low >= -64 and 2 < high <= 320):  # decoded bytes overshoot a little
         pictures = pictures / 255
@@ -66,6 +76,14 @@ def as_rows(values: ArrayLike) -> NDArray[np.float64]:
     """Values (n, ...) as a matrix (n, features)."""
     rows = np.asarray(values, dtype=np.float64)
     return rows.reshape(len(rows), -1)
+
+
+def same_rows(factors: ArrayLike, codes: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Both as matrices of as many rows."""
+    z, y = as_rows(factors), as_rows(codes)
+    if len(z) != len(y):
+        raise ValueError(f"factors have {len(z)} rows and codes {len(y)}; they must describe the same points.")
+    return z, y
 
 
 def quiet(ax: Any) -> None:

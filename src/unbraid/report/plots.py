@@ -17,6 +17,7 @@ from unbraid.report.drawing import (
     is_pictures,
     picture_shape,
     quiet,
+    same_rows,
     show_sheet,
 )
 
@@ -50,9 +51,7 @@ def plot_factor_maps(
     >>> [ax.get_xlabel() for ax in plot_factor_maps(z, z, factor_names=("x", "y")).axes]
     ['x', 'x']
     """
-    z, y = as_rows(factors), as_rows(codes)
-    if len(z) != len(y):
-        raise ValueError(f"factors have {len(z)} rows and codes {len(y)}; they must describe the same points.")
+    z, y = same_rows(factors, codes)
     names = list(factor_names) if factor_names is not None else [f"factor {i + 1}" for i in range(z.shape[1])]
     correlation = correlations(z, y)
     fig = figure(2.35 * y.shape[1], 2.75 if title else 2.5)

@@ -1,14 +1,14 @@
 """Reconstructions, interpolation strips and grids around a point, with the embedding beside them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unbraid.report.drawing import as_pictures, as_rows, figure, is_pictures, picture_shape, show_sheet
+from unbraid.report.autoencoders.traversal import Decode
+from unbraid.report.drawing import as_images, as_pictures, as_rows, figure, show_sheet
 
-Decode = Callable[[NDArray[np.float64]], ArrayLike]
 CORNERS = np.array([[[0.12, 0.30, 0.75], [0.10, 0.70, 0.55]], [[0.80, 0.15, 0.35], [0.98, 0.80, 0.20]]])
 
 
@@ -45,14 +45,9 @@ def plot_reconstructions(X: ArrayLike, reconstructions: ArrayLike | Mapping[str,
 
 
 def _unit(images: ArrayLike) -> NDArray[np.float64]:
-    """Images as floats, bytes divided by 255, one channel taken away."""
-    values = np.asarray(images)
-    if not is_pictures(values.shape[1:]):
-        raise ValueError(
-            f"images must be (n, height, width) or (n, height, width, channels); received shape {values.shape}."
-        )
-    scale = 255.0 if values.dtype == np.uint8 else 1.0
-    return values.reshape(len(values), *picture_shape(values.shape[1:])) / scale
+    """Images as floats, bytes divided by 255."""
+    values = as_images(images)
+    return values / (255.0 if values.dtype == np.uint8 else 1.0)
 
 
 def _strips(rows: list[tuple[str, list[NDArray]]], panels: bool = False) -> tuple[Any, list[Any]]:

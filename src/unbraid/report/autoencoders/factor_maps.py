@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unbraid.report.drawing import BLUE, as_rows, figure, quiet
+from unbraid.report.drawing import BLUE, figure, quiet, same_rows
 
 
 def mean_codes(factors: ArrayLike, codes: ArrayLike, over: Sequence[int], *, n_bins: int = 64) -> NDArray[np.float64]:
@@ -32,7 +32,7 @@ def mean_codes(factors: ArrayLike, codes: ArrayLike, over: Sequence[int], *, n_b
     array([[[ 1.,  2.],
             [ 4., nan]]])
     """
-    z, y = _checked(factors, codes)
+    z, y = same_rows(factors, codes)
     places, shape = [], []
     for factor in over:
         place, centres = _levels(z[:, factor], n_bins)
@@ -43,13 +43,6 @@ def mean_codes(factors: ArrayLike, codes: ArrayLike, over: Sequence[int], *, n_b
     count = np.bincount(cell, minlength=size).astype(float)
     count[count == 0] = np.nan
     return np.stack([np.bincount(cell, weights=column, minlength=size) / count for column in y.T]).reshape(-1, *shape)
-
-
-def _checked(factors: ArrayLike, codes: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    z, y = as_rows(factors), as_rows(codes)
-    if len(z) != len(y):
-        raise ValueError(f"factors have {len(z)} rows and codes {len(y)}; they must describe the same points.")
-    return z, y
 
 
 def _levels(values: NDArray[np.float64], n_bins: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
@@ -106,7 +99,7 @@ def plot_factor_maps(
     >>> sorted({ax.get_xlabel() for ax in fig.axes} - {""})
     ['shape', 'y']
     """
-    z, y = _checked(factors, codes)
+    z, y = same_rows(factors, codes)
     n_factors = z.shape[1]
     if n_factors < 2:
         raise ValueError("factors has one column; a factor map needs at least two factors.")
