@@ -4,14 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from unbraid.extras import require
-
-
-def _figure(width: float, height: float) -> Any:
-    require("matplotlib", "plots")
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(width, height), layout="constrained")
+from unbraid.report.drawing import figure
 
 
 def plot_spectrum(
@@ -23,8 +16,8 @@ def plot_spectrum(
     'log'
     """
     panels = 1 if information is None else 2
-    figure = _figure(6.4, 2.6 * panels)
-    axes = figure.subplots(panels, 1, squeeze=False)[:, 0]
+    fig = figure(6.4, 2.6 * panels)
+    axes = fig.subplots(panels, 1, squeeze=False)[:, 0]
     n = min(most, len(stds))
     position = np.arange(1, n + 1)
     for ax, values, name in zip(axes, (stds, information), ("standard deviation", "information (nats)")):
@@ -37,7 +30,7 @@ def plot_spectrum(
     axes[0].set_yscale("log")
     axes[0].set_title(f"{n_informative} informative latents of {len(stds)}", fontsize=10)
     axes[-1].set_xlabel("latent")
-    return figure
+    return fig
 
 
 def heat_map(images: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -69,8 +62,8 @@ def plot_traversal(images: np.ndarray, values: np.ndarray, *, title: str = "", n
         for s in range(n_steps):
             grid[c * height : (c + 1) * height, s * width : (s + 1) * width] = np.clip(images[c, s], 0, 1)
         heat[c * height : (c + 1) * height] = heat_map(images[c], values)
-    figure = _figure(0.42 * (n_steps + gap), 0.42 * n_classes + 0.5)
-    left, right = figure.subplots(1, 2, width_ratios=(n_steps, 1))
+    fig = figure(0.42 * (n_steps + gap), 0.42 * n_classes + 0.5)
+    left, right = fig.subplots(1, 2, width_ratios=(n_steps, 1))
     left.imshow(grid, cmap="gray_r", vmin=0, vmax=1)
     right.imshow(heat, cmap="magma")
     ticks = [0, n_steps // 2, n_steps - 1]
@@ -79,7 +72,7 @@ def plot_traversal(images: np.ndarray, values: np.ndarray, *, title: str = "", n
     left.tick_params(length=0, labelsize=7)
     right.set(xticks=[], yticks=[])
     left.set_title(title, fontsize=9)
-    return figure
+    return fig
 
 
 def plot_samples(images: np.ndarray, *, names: Any = None, title: str = "") -> Any:
@@ -87,14 +80,14 @@ def plot_samples(images: np.ndarray, *, names: Any = None, title: str = "") -> A
     n_rows, n_columns, height, width = images.shape[:4]
     order = (0, 2, 1, 3) + tuple(range(4, images.ndim))
     grid = np.clip(images.transpose(order).reshape(n_rows * height, n_columns * width, *images.shape[4:]), 0, 1)
-    figure = _figure(0.45 * n_columns, 0.45 * n_rows + 0.4)
-    ax = figure.subplots()
+    fig = figure(0.45 * n_columns, 0.45 * n_rows + 0.4)
+    ax = fig.subplots()
     ax.imshow(grid, cmap="gray_r", vmin=0, vmax=1)
     ax.set_xticks([(c + 0.5) * width for c in range(n_columns)], names if names is not None else range(n_columns))
     ax.set_yticks([])
     ax.tick_params(length=0, labelsize=7)
     ax.set_title(title, fontsize=9)
-    return figure
+    return fig
 
 
 def plot_reconstruction(
@@ -118,8 +111,8 @@ def plot_reconstruction(
     others[first] = -1
     pair = np.array([first, int(np.argmax(others))])
     matched = codes[:, pair] * np.sign(correlation[np.arange(2), pair])
-    figure = _figure(9, 3)
-    truth, found, spectrum = figure.subplots(1, 3)
+    fig = figure(9, 3)
+    truth, found, spectrum = fig.subplots(1, 3)
     colours: Any = {"color": "#1f4e79"} if labels is None else {"c": labels, "cmap": "tab10"}
     for ax, points, title in ((truth, factors, "ground truth"), (found, matched, "reconstruction")):
         ax.scatter(points[:, 0], points[:, 1], s=2, linewidths=0, **colours)
@@ -127,4 +120,4 @@ def plot_reconstruction(
         ax.set_title(title if score is None or ax is truth else f"{title}, MCC {score:.3f}", fontsize=10)
     spectrum.semilogy(np.arange(1, len(stds) + 1), np.sort(stds)[::-1], ".-", color="#1f4e79")
     spectrum.set_title("spectrum (std)", fontsize=10)
-    return figure
+    return fig

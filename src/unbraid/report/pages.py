@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unbraid.metrics.local_isometry import isometry_of_pairs, neighbor_pairs
-from unbraid.report import plots
+from unbraid.report import autoencoders, plots
 from unbraid.report.html import Report
 from unbraid.report.words import diagnostics_words, rotation_words, selection_words
 
@@ -87,15 +87,9 @@ def nearby_distances(points: Any, codes: Floats, n_neighbors: int = 8) -> tuple[
 
 def traversals(model: Any, codes: Floats, n_steps: int = 9) -> tuple[NDArray, Floats]:
     """Data and code values along each code, from its 3rd to its 97th percentile, the others at their median."""
-    middle = np.median(codes, axis=0)
-    values = np.quantile(codes, np.linspace(0.03, 0.97, n_steps), axis=0).T
-    values = np.linspace(values[:, 0], values[:, -1], n_steps).T
-    rows = []
-    for j, steps in enumerate(values):
-        points = np.repeat(middle[None], n_steps, axis=0)
-        points[:, j] = steps
-        rows.append(model.inverse_transform(points))
-    return np.stack(rows), values
+    decode = model.inverse_transform
+    values = autoencoders.traversal_values(codes, n_steps=n_steps, span="quantiles")
+    return autoencoders.traversals(decode, codes, n_steps=n_steps, span="quantiles", base="median"), values
 
 
 def demo_page(fits: Sequence[Fitted], X: NDArray, factors: Floats, factor_names: Sequence[str], lead: str) -> Report:

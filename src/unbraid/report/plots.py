@@ -8,16 +8,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from unbraid.extras import require
 from unbraid.metrics.mcc import correlations
-
-BLUE, RED, GREY = "#1f4e79", "#c0392b", "#8a8f98"
-
-
-def figure(width: float, height: float) -> Any:
-    """An empty figure that belongs to no window."""
-    require("matplotlib", "plots")
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(width, height), layout="constrained")
+from unbraid.report.drawing import (
+    BLUE,
+    RED,
+    as_pictures,
+    as_rows,
+    figure,
+    is_pictures,
+    picture_shape,
+    quiet,
+    same_rows,
+    show_sheet,
+)
 
 
 def plot_factor_maps(
@@ -49,9 +51,7 @@ def plot_factor_maps(
     >>> [ax.get_xlabel() for ax in plot_factor_maps(z, z, factor_names=("x", "y")).axes]
     ['x', 'x']
     """
-    z, y = _rows(factors), _rows(codes)
-    if len(z) != len(y):
-        raise ValueError(f"factors have {len(z)} rows and codes {len(y)}; they must describe the same points.")
+    z, y = same_rows(factors, codes)
     names = list(factor_names) if factor_names is not None else [f"factor {i + 1}" for i in range(z.shape[1])]
     correlation = correlations(z, y)
     fig = figure(2.35 * y.shape[1], 2.75 if title else 2.5)
@@ -67,7 +67,7 @@ def plot_factor_maps(
             ax.set(xlabel=names[a], ylabel=names[b])
             ax.set_box_aspect(1)
         ax.set_title(label, fontsize=8)
-        _quiet(ax)
+        quiet(ax)
     if title:
         fig.suptitle(title, fontsize=11, fontweight="bold")
     return fig
@@ -97,7 +97,7 @@ def plot_distances(
     ax.set(xlabel="distance in X", ylabel="distance in the codes", xlim=(0, top), ylim=(0, top))
     ax.set_title(title, fontsize=10)
     ax.set_box_aspect(1)
-    _quiet(ax)
+    quiet(ax)
     return fig
 
 
@@ -115,11 +115,11 @@ def plot_images(images: ArrayLike, *, columns: int = 12) -> Any:
     padded = np.ones((n_rows * columns, *pictures.shape[1:]))
     padded[: len(pictures)] = pictures
     fig = figure(0.75 * columns, 0.75 * n_rows * pictures.shape[1] / pictures.shape[2])
-    _show(fig.subplots(), padded.reshape(n_rows, columns, *pictures.shape[1:]))
+    show_sheet(fig.subplots(), padded.reshape(n_rows, columns, *pictures.shape[1:]))
     return fig
 
 
-def plot_traversals(rows: ArrayLike, values: ArrayLike) -> Any:
+def plot_traversals(rows: ArrayLike, values: ArrayLike, *, names: Sequence[str] | None = None) -> Any:
     """Data along each code, the other codes held in the middle.
 
     Parameters
@@ -128,6 +128,8 @@ def plot_traversals(rows: ArrayLike, values: ArrayLike) -> Any:
         Images make one strip a code; other data one panel of curves a code.
     values : array (codes, steps)
         The code at each step.
+    names : sequence of str, optional
+        What to call each row; "code 1" and so on where left out.
 
     Examples
     --------
@@ -136,15 +138,16 @@ def plot_traversals(rows: ArrayLike, values: ArrayLike) -> Any:
     """
     data, steps = np.asarray(rows), np.asarray(values, float)
     n_codes, n_steps = data.shape[:2]
+    names = [f"code {j + 1}" for j in range(n_codes)] if names is None else names
     if not is_pictures(data.shape[2:]):
-        return _curves(data.reshape(n_codes, n_steps, -1), steps)
-    pictures = as_pictures(data.reshape(-1, *data.shape[2:])).reshape(n_codes, n_steps, *_picture_shape(data.shape[2:]))
+        return _curves(data.reshape(n_codes, n_steps, -1), steps, names)
+    pictures = as_pictures(data.reshape(-1, *data.shape[2:])).reshape(n_codes, n_steps, *picture_shape(data.shape[2:]))
     fig = figure(0.95 * n_steps, 1.15 * n_codes * data.shape[2] / data.shape[3])
     for j, ax in enumerate(fig.subplots(n_codes, 1, squeeze=False)[:, 0]):
-        _show(ax, pictures[j][None])
+        show_sheet(ax, pictures[j][None])
         width = data.shape[3] + 1
         ax.set_xticks([(s + 0.5) * width for s in range(n_steps)], [f"{v:.3g}" for v in steps[j]])
-        ax.set_ylabel(f"code {j + 1}", fontsize=9)
+        ax.set_ylabel(names[j], fontsize=9)
         ax.tick_params(length=0, labelsize=7)
     return fig
 
@@ -159,7 +162,7 @@ def plot_codes(codes: ArrayLike, *, most: int = 5000, random_state: int = 0) -> 
     >>> len(plot_codes(np.random.default_rng(0).normal(size=(40, 3))).axes)
     6
     """
-    y = _rows(codes)
+    y = as_rows(codes)
     if len(y) > most:
         y = y[np.random.RandomState(random_state).choice(len(y), most, replace=False)]
     d = min(y.shape[1], 6)
@@ -180,7 +183,7 @@ def plot_codes(codes: ArrayLike, *, most: int = 5000, random_state: int = 0) -> 
                 ax.set_xlabel(f"code {b + 1}", fontsize=9)
             if b == 0 and a > 0:
                 ax.set_ylabel(f"code {a + 1}", fontsize=9)
-            _quiet(ax)
+            quiet(ax)
     return fig
 
 
@@ -224,53 +227,11 @@ def plot_selection(
     ax.minorticks_off()
     ax.set(xlabel="neighbours k", ylabel="score")
     ax.legend(fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
-    _quiet(ax)
+    quiet(ax)
     return fig
 
 
-def is_pictures(shape: Sequence[int]) -> bool:
-    """Whether an observation of this shape is a grey or colour image."""
-    return len(shape) == 2 or (len(shape) == 3 and shape[2] in (1, 3, 4))
-
-
-def as_pictures(images: ArrayLike) -> NDArray[np.float64]:
-    """Images with values in [0, 1]: 0..255 is divided by 255, any other range is stretched.
-
-    >>> as_pictures(np.array([[[0, 255]]], dtype=np.uint8))
-    array([[[0., 1.]]])
-    """
-    pictures = np.asarray(images)
-    if not is_pictures(pictures.shape[1:]):
-        raise ValueError(
-            f"images must be (n, height, width) or (n, height, width, channels); received shape {pictures.shape}."
-        )
-    whole = pictures.dtype == np.uint8
-    pictures = pictures.astype(np.float64).reshape(len(pictures), *_picture_shape(pictures.shape[1:]))
-    low, high = float(pictures.min()), float(pictures.max())
-    if whole or (low >= -64 and 2 < high <= 320):  # decoded bytes overshoot a little
-        pictures = pictures / 255
-    elif low < -0.5 or high > 1.5:
-        pictures = (pictures - low) / max(high - low, 1e-300)
-    return np.clip(pictures, 0, 1)
-
-
-def _picture_shape(shape: Sequence[int]) -> tuple[int, ...]:
-    return tuple(shape[:2]) if len(shape) == 3 and shape[2] == 1 else tuple(shape)
-
-
-def _show(ax: Any, grid: NDArray[np.float64]) -> None:
-    """Draw pictures (rows, columns, height, width[, channels]) with a thin white line between them."""
-    n_rows, n_columns, height, width = grid.shape[:4]
-    spaced = np.ones((n_rows, n_columns, height + 1, width + 1, *grid.shape[4:]))
-    spaced[:, :, :height, :width] = grid
-    order = (0, 2, 1, 3) + tuple(range(4, grid.ndim))
-    sheet = spaced.transpose(order).reshape(n_rows * (height + 1), n_columns * (width + 1), *grid.shape[4:])
-    ax.imshow(sheet[:-1, :-1], cmap="gray", vmin=0, vmax=1, interpolation="nearest")
-    ax.set(xticks=[], yticks=[])
-    ax.spines[:].set_visible(False)
-
-
-def _curves(rows: NDArray, values: NDArray[np.float64]) -> Any:
+def _curves(rows: NDArray, values: NDArray[np.float64], names: Sequence[str]) -> Any:
     from matplotlib import colormaps
 
     fig = figure(4.2 * min(2, len(rows)), 2.6 * -(-len(rows) // 2))
@@ -283,23 +244,12 @@ def _curves(rows: NDArray, values: NDArray[np.float64]) -> Any:
         for curve, value, colour in zip(rows[j], values[j], colours):
             ax.plot(curve, color=colour, linewidth=1, marker="." if len(curve) < 30 else "", label=f"{value:.3g}")
         ax.set(xlabel="feature")
-        ax.set_title(f"along code {j + 1}", fontsize=9)
-        _quiet(ax)
+        ax.set_title(f"along {names[j]}", fontsize=9)
+        quiet(ax)
     return fig
-
-
-def _rows(values: ArrayLike) -> NDArray[np.float64]:
-    rows = np.asarray(values, dtype=np.float64)
-    return rows.reshape(len(rows), -1)
 
 
 def _clipped(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Values between their 1st and 99th percentile: one stray point does not take all the colour."""
     low, high = np.quantile(values, [0.01, 0.99])
     return np.clip(values, low, high)
-
-
-def _quiet(ax: Any) -> None:
-    ax.tick_params(labelsize=7, color=GREY, labelcolor="#444")
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.spines[["left", "bottom"]].set_color(GREY)

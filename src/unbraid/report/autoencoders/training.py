@@ -1,0 +1,127 @@
+"""What a training recorded: the KL of each code, and every term of the loss."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unbraid.extras import require
+from unbraid.report.drawing import BLUE, RED, figure, quiet
+
+FIRST = ("loss", "reconstruction", "kl", "index_code_mi", "total_correlation", "dimension_wise_kl", "capacity")
+PASSED_OVER = ("step", "seconds")
+WORDS = {"kl": "KL", "index_code_mi": "index-code MI", "dimension_wise_kl": "dimension-wise KL"}
+
+
+def plot_kl(
+    history: Iterable[Mapping[str, Any]], *, against: str = "step", names: Sequence[str] | None = None, top: int = 10
+) -> Any:
+    """KL of each code from its prior as training goes on: how many nats each one carries, and when it wakes.
+
+    Parameters
+    ----------
+    history : iterable of mappings
+        Each with "step" and "kl_per_dimension" (a list of floats), and with "capacity" where the objective has one;
+        entries without "kl_per_dimension" are passed over.
+    against : str
+        What to draw it over: "step", or another recorded number, such as "reconstruction".
+    names : sequence of str, optional
+        One a code.
+    top : int
+        Codes that get a colour and a name, those with the largest KL at the end; the others are grey.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    References
+    ----------
+    Burgess et al. (2018), Understanding disentangling in beta-VAE, figure 3.
+
+    Examples
+    --------
+    >>> history = [{"step": s, "kl_per_dimension": [s / 100, 0.0], "capacity": s / 80} for s in (0, 100, 200)]
+    >>> [line.get_label() for line in plot_kl(history).axes[0].lines]
+    ['code 1: 2.00', 'code 2: 0.00', 'all codes: 2.00', 'capacity']
+    """
+    entries = [entry for entry in history if entry.get("kl_per_dimension") is not None]
+    if not entries:
+        raise ValueError("history has no entry with 'kl_per_dimension'; only variational autoencoders record it.")
+    if any(against not in entry for entry in entries):
+        raise ValueError(f"history does not record {against!r}; it records {sorted(entries[0])}.")
+    x = np.array([float(entry[against]) for entry in entries])
+    kl = np.array([np.asarray(entry["kl_per_dimension"], float) for entry in entries])
+    require("matplotlib", "plots")
+    from matplotlib import colormaps
+
+    fig = figure(6.0, 3.2)
+    ax = fig.subplots()
+    order = np.argsort(-kl[-1], kind="stable")
+    colours = colormaps["turbo"](np.linspace(0.05, 0.95, min(top, len(order))))
+    for rank, j in enumerate(order):
+        label = f"{f'code {j + 1}' if names is None else names[j]}: {kl[-1, j]:.2f}"
+        style = {"color": colours[rank], "label": label} if rank < top else {"color": "#cccccc", "zorder": 1}
+        ax.plot(x, kl[:, j], linewidth=1.2, **style)
+    ax.plot(x, kl.sum(axis=1), color="black", linewidth=1.2, label=f"all codes: {kl[-1].sum():.2f}")
+    if any("capacity" in entry for entry in entries):
+        capacity = [float(entry.get("capacity", np.nan)) for entry in entries]
+        ax.plot(x, capacity, color=RED, linestyle=":", linewidth=1.4, label="capacity")
+    ax.set_xlabel(_words(against), fontsize=9)
+    ax.set_ylabel("KL (nats)", fontsize=9)
+    ax.legend(fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
+    quiet(ax)
+    return fig
+
+
+def plot_losses(history: Iterable[Mapping[str, Any]], *, columns: int = 3) -> Any:
+    """Every recorded number over the steps, one panel each; a panel says its last value.
+
+    Parameters
+    ----------
+    history : iterable of mappings
+        Each with "step" and any numbers; lists, texts and "seconds" are passed over.
+    columns : int
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> fig = plot_losses([{"step": 0, "kl": 0.0, "loss": 9.0}, {"step": 10, "kl": 2.0, "loss": 5.0}])
+    >>> [ax.get_title() for ax in fig.axes]
+    ['loss: 5', 'KL: 2']
+    """
+    series = _series(list(history))
+    columns = min(columns, len(series))
+    n_rows = -(-len(series) // columns)
+    fig = figure(2.6 * columns, 1.75 * n_rows)
+    for k, ax in enumerate(fig.subplots(n_rows, columns, squeeze=False).ravel()):
+        if k >= len(series):
+            ax.remove()
+            continue
+        name, steps, values = series[k]
+        ax.plot(steps, values, color=BLUE, linewidth=1)
+        ax.set_title(f"{_words(name)}: {values[-1]:.4g}", fontsize=8)
+        if k >= len(series) - columns:
+            ax.set_xlabel("step", fontsize=8)
+        quiet(ax)
+    return fig
+
+
+def _series(entries: list[Mapping[str, Any]]) -> list[tuple[str, NDArray[np.float64], NDArray[np.float64]]]:
+    """(name, steps, values) of every number, the usual terms first."""
+    found: dict[str, list[tuple[float, float]]] = {}
+    for entry in entries:
+        for key, value in entry.items():
+            if key not in PASSED_OVER and np.ndim(value) == 0 and isinstance(value, int | float | np.number):
+                found.setdefault(key, []).append((float(entry["step"]), float(value)))
+    if not found:
+        raise ValueError(f"history has {len(entries)} entries and no number beside 'step'; nothing was recorded.")
+    names = [name for name in FIRST if name in found] + [name for name in found if name not in FIRST]
+    return [(name, *np.array(found[name]).T) for name in names]
+
+
+def _words(name: str) -> str:
+    return WORDS.get(name, name.replace("_", " "))

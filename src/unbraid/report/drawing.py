@@ -1,0 +1,93 @@
+"""What every picture is drawn with: an empty figure, quiet axes, images between black and white, sheets of images."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unbraid.extras import require
+
+BLUE, RED, GREY = "#1f4e79", "#c0392b", "#8a8f98"
+
+
+def figure(width: float, height: float, layout: Literal["constrained", "compressed"] = "constrained") -> Any:
+    """An empty figure that belongs to no window; ``layout="compressed"`` suits axes that keep their aspect."""
+    require("matplotlib", "plots")
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout=layout)
+
+
+def is_pictures(shape: Sequence[int]) -> bool:
+    """Whether an observation of this shape is a grey or colour image."""
+    return len(shape) == 2 or (len(shape) == 3 and shape[2] in (1, 3, 4))
+
+
+def as_images(images: ArrayLike) -> NDArray:
+    """Images with their values as they are, one channel taken away; an error where the shape is of something else.
+
+    >>> as_images(np.zeros((5, 4, 4, 1))).shape
+    (5, 4, 4)
+    """
+    values = np.asarray(images)
+    if not is_pictures(values.shape[1:]):
+        raise ValueError(
+            f"images must be (n, height, width) or (n, height, width, channels); received shape {values.shape}."
+        )
+    return values.reshape(len(values), *picture_shape(values.shape[1:]))
+
+
+def as_pictures(images: ArrayLike) -> NDArray[np.float64]:
+    """Images with values in [0, 1]: 0..255 is divided by 255, any other range is stretched.
+
+    >>> as_pictures(np.array([[[0, 255]]], dtype=np.uint8))
+    array([[[0., 1.]]])
+    """
+    pictures = as_images(images)
+    whole = pictures.dtype == np.uint8
+    pictures = pictures.astype(np.float64)
+    low, high = float(pictures.min()), float(pictures.max())
+    if whole or (low >= -64 and 2 < high <= 320):  # decoded bytes overshoot a little
+        pictures = pictures / 255
+    elif low < -0.5 or high > 1.5:
+        pictures = (pictures - low) / max(high - low, 1e-300)
+    return np.clip(pictures, 0, 1)
+
+
+def picture_shape(shape: Sequence[int]) -> tuple[int, ...]:
+    """Shape of an image as it is drawn: one channel is none."""
+    return tuple(shape[:2]) if len(shape) == 3 and shape[2] == 1 else tuple(shape)
+
+
+def show_sheet(ax: Any, grid: NDArray[np.float64]) -> None:
+    """Draw pictures (rows, columns, height, width[, channels]) with a thin white line between them."""
+    n_rows, n_columns, height, width = grid.shape[:4]
+    spaced = np.ones((n_rows, n_columns, height + 1, width + 1, *grid.shape[4:]))
+    spaced[:, :, :height, :width] = grid
+    order = (0, 2, 1, 3) + tuple(range(4, grid.ndim))
+    sheet = spaced.transpose(order).reshape(n_rows * (height + 1), n_columns * (width + 1), *grid.shape[4:])
+    ax.imshow(sheet[:-1, :-1], cmap="gray", vmin=0, vmax=1, interpolation="nearest")
+    ax.set(xticks=[], yticks=[])
+    ax.spines[:].set_visible(False)
+
+
+def as_rows(values: ArrayLike) -> NDArray[np.float64]:
+    """Values (n, ...) as a matrix (n, features)."""
+    rows = np.asarray(values, dtype=np.float64)
+    return rows.reshape(len(rows), -1)
+
+
+def same_rows(factors: ArrayLike, codes: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Both as matrices of as many rows."""
+    z, y = as_rows(factors), as_rows(codes)
+    if len(z) != len(y):
+        raise ValueError(f"factors have {len(z)} rows and codes {len(y)}; they must describe the same points.")
+    return z, y
+
+
+def quiet(ax: Any) -> None:
+    """Take away what draws the eye from the data: two spines and the black of the rest."""
+    ax.tick_params(labelsize=7, color=GREY, labelcolor="#444")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[["left", "bottom"]].set_color(GREY)
