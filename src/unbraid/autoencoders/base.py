@@ -88,7 +88,13 @@ class AutoencoderEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
 
     _n_heads: ClassVar[int] = 1
     _image_likelihood: ClassVar[str] = "gaussian"
-    _title: ClassVar[str] = ""
+    _whole_numbers: ClassVar[tuple[str, ...]] = (
+        "n_factors",
+        "batch_size",
+        "max_steps",
+        "checkpoint_every",
+        "log_every",
+    )
 
     def __init__(
         self,
@@ -149,7 +155,7 @@ class AutoencoderEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             raise ValueError(f"likelihood={self.likelihood!r} is unknown; choose one of: {allowed}.")
         if self.precision not in PRECISIONS:
             raise ValueError(f"precision={self.precision!r} is unknown; choose one of: {', '.join(PRECISIONS)}.")
-        for name in ("n_factors", "batch_size", "max_steps", "checkpoint_every", "log_every"):
+        for name in self._whole_numbers:
             value = getattr(self, name)
             unset = value is None and name in ("batch_size", "max_steps")
             if not (unset or (isinstance(value, int | np.integer) and value >= 1)):

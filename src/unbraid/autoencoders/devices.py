@@ -1,5 +1,7 @@
 """Where a step runs: one device in float32, or what accelerate sets up (mixed precision, several processes)."""
 
+import ctypes
+import sys
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -26,6 +28,19 @@ def device_of(name: str) -> torch.device:
     return torch.device("mps") if torch.backends.mps.is_available() else torch.device("cpu")
 
 
+def keep_freed_memory() -> None:
+    """Let the C library keep what a step frees for the next step; giving it back and asking anew costs a tenth of it.
+
+    Only glibc has this switch. It stays on for the process and changes nothing but how fast memory is had.
+    """
+    if sys.platform == "linux":
+        mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+        if mallopt is not None:
+            trim, mapped = -1, -3  # M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of malloc.h
+            mallopt(mapped, 32 * 2**20)
+            mallopt(trim, 2**30)
+
+
 class Single:
     """One process, one device, float32."""
 
@@ -33,6 +48,7 @@ class Single:
 
     def __init__(self, device: str):
         self.device = device_of(device)
+        keep_freed_memory()
 
     def autocast(self) -> AbstractContextManager:
         return nullcontext()

@@ -24,7 +24,7 @@ class HessianAutoencoder(AutoencoderEstimator):
     Parameters
     ----------
     n_factors : int or "auto"
-        "auto" leaves it to the teacher.
+        "auto" leaves it to the teacher. A given ``teacher`` has a number of its own.
     teacher : estimator, optional
         A :class:`~unbraid.HessianICA` or any estimator with ``fit`` and ``transform``; it is cloned and fitted. By
         default ``HessianICA(n_factors)``.
@@ -38,8 +38,12 @@ class HessianAutoencoder(AutoencoderEstimator):
     ----------
     teacher_ : the fitted teacher
     n_factors_ : int
+    code_mean_, code_std_ : arrays (n_factors_,)
+        Of the teacher's codes. The networks work with codes of mean 0 and standard deviation 1: a decoder fed with
+        codes in the teacher's unit learns several times slower.
     history_ : list of dict
-        ``loss``, ``codes`` (the encoder's squared error, in the teacher's unit) and ``reconstruction`` (the decoder's).
+        ``loss``, ``codes`` (the encoder's squared error, in standard deviations of the teacher's codes) and
+        ``reconstruction`` (the decoder's).
     weights_ : dict of arrays
     n_steps_, stopped_, likelihood_, row_shape_, unit_, center_, scale_
 
@@ -68,8 +72,12 @@ class HessianAutoencoder(AutoencoderEstimator):
         self.teacher = teacher
         self.teacher_points = teacher_points
 
+    _whole_numbers = AutoencoderEstimator._whole_numbers[1:]
+
     def _check_parameters(self) -> None:
         if isinstance(self.n_factors, str) and self.n_factors != "auto":
+            raise ValueError(f"n_factors={self.n_factors!r} must be 'auto' or a number of codes.")
+        if not isinstance(self.n_factors, str) and not self.n_factors >= 1:
             raise ValueError(f"n_factors={self.n_factors!r} must be 'auto' or a number of codes.")
         if self.teacher_points is not None and not self.teacher_points >= 2:
             raise ValueError(f"teacher_points={self.teacher_points!r} must be at least 2.")
@@ -86,6 +94,8 @@ class HessianAutoencoder(AutoencoderEstimator):
         if "random_state" in teacher.get_params() and teacher.get_params()["random_state"] is None:
             teacher.set_params(random_state=seed)
         rows = np.arange(points.n)
+        if not isinstance(self.n_factors, str) and not self.n_factors >= 1:
+            raise ValueError(f"n_factors={self.n_factors!r} must be 'auto' or a number of codes.")
         if self.teacher_points is not None and self.teacher_points < points.n:
             rows = np.sort(rng.choice(points.n, self.teacher_points, replace=False))
         whole = len(rows) == points.n and isinstance(points.source, np.ndarray)
@@ -93,6 +103,7 @@ class HessianAutoencoder(AutoencoderEstimator):
         fitted = np.asarray(teacher.fit_transform(seen), dtype=np.float32)
         self.teacher_ = teacher
         self.n_factors_ = fitted.shape[1]
+        self.code_mean_, self.code_std_ = fitted.mean(0), np.maximum(fitted.std(0), np.finfo(np.float32).tiny)
         if points.endless:
             return
         self._codes = np.empty((points.n, self.n_factors_), np.float32)
@@ -108,7 +119,7 @@ class HessianAutoencoder(AutoencoderEstimator):
     def _objective(self, networks: nn.ModuleDict, points: Points, schedule: Schedule) -> Callable:
         def codes_of(batch: Batch) -> Tensor:
             codes = self.teacher_.transform(batch.values) if points.endless else self._codes[batch.rows]
-            return torch.from_numpy(np.asarray(codes, dtype=np.float32)).to(batch.x.device)
+            return self._standard(codes).to(batch.x.device)
 
         def objective(batch: Batch) -> Iterator[Loss]:
             y = codes_of(batch)
@@ -118,3 +129,15 @@ class HessianAutoencoder(AutoencoderEstimator):
             yield Loss("model", loss, {"loss": loss, "codes": codes, "reconstruction": reconstruction})
 
         return objective
+
+    def _standard(self, codes: Any) -> Tensor:
+        """The teacher's codes with mean 0 and standard deviation 1."""
+        return torch.from_numpy(((np.asarray(codes) - self.code_mean_) / self.code_std_).astype(np.float32))
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Codes (n, n_factors_), in the teacher's unit."""
+        codes = super().transform(X)
+        return codes * self.code_std_.astype(codes.dtype) + self.code_mean_.astype(codes.dtype)
+
+    def _decoded(self, codes: Tensor) -> np.ndarray:
+        return super()._decoded(self._standard(codes))
