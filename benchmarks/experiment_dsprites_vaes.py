@@ -49,13 +49,12 @@ def train(args):
     X, factors = load(args.data)
     args.out.mkdir(parents=True, exist_ok=True)
     results = args.out / "results.jsonl"
-    done = {(r["method"], r["parameters"], r["seed"]) for r in read(results)}
     for seed in args.seeds:
         for method in args.methods:
             estimator, settings = METHODS[method]
             settings = settings | (json.loads(args.settings) if args.settings else {})
             key = (method, json.dumps(settings), seed)
-            if key in done:
+            if key in {(r["method"], r["parameters"], r["seed"]) for r in read(results)}:
                 continue
             name = f"{method}-{'-'.join(str(v) for v in settings.values())}-{seed}"
             where = {"checkpoint": args.out / f"{name}.safetensors", "random_state": seed}

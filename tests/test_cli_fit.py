@@ -110,6 +110,35 @@ def test_other_methods(fit, tmp_path, method, estimator):
     assert "ICA stability" in result.out
 
 
+@pytest.mark.parametrize(
+    ("method", "estimator"),
+    [("beta-tcvae", "BetaTCVAE"), ("hessian-autoencoder", "HessianAutoencoder"), ("irmae", "IRMAE")],
+)
+def test_autoencoders_are_trained_saved_and_reported(fit, tmp_path, pictures, method, estimator):
+    np.save(tmp_path / "x.npy", pictures[0])
+    result = fit(tmp_path / "x.npy", "--method", method, "--steps", 5)
+    assert result.code == 0, result.err
+    model = ub.load(tmp_path / "run")
+    assert type(model).__name__ == estimator
+    assert model.n_steps_ == 5
+    assert "Training" in (tmp_path / "run" / "report.html").read_text()
+    assert not list(tmp_path.glob("*.training.safetensors")), "the checkpoint is gone once the run is saved"
+
+
+def test_a_failed_training_leaves_its_checkpoint(fit, tmp_path, pictures, monkeypatch):
+    np.save(tmp_path / "x.npy", pictures[0])
+    with monkeypatch.context() as patch:
+        patch.setattr("unbraid.report.pages.fit_page", lambda *args: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            fit(tmp_path / "x.npy", "--method", "vae", "--steps", 5)
+    assert (tmp_path / "run.training.safetensors").exists()
+    assert fit(tmp_path / "x.npy", "--method", "vae", "--steps", 5).code == 0
+
+
+def test_steps_are_for_what_has_steps(fit):
+    refused(fit("shapes-xy", "--steps", 5), "--steps is for the autoencoders")
+
+
 def test_landmarks_and_concerns_are_told(fit, tmp_path):
     z = np.random.default_rng(0).normal(size=(400, 2))  # Gaussian: ICA cannot find the axes
     np.save(tmp_path / "gauss.npy", z)

@@ -306,27 +306,10 @@ def test_two_processes_train_the_model_of_one(tmp_path):
         "np.save(f'{sys.argv[1]}/codes{state.process_index}.npy', model.transform(X))\n"
         "state.destroy_process_group()\n"
     )
-    launch = [
-        sys.executable,
-        "-m",
-        "accelerate.commands.launch",
-        "--cpu",
-        "--num_processes",
-        "2",
-        "--num_machines",
-        "1",
-    ]
-    launch += [
-        "--mixed_precision",
-        "no",
-        "--dynamo_backend",
-        "no",
-        "--main_process_port",
-        "0",
-        str(script),
-        str(tmp_path),
-    ]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p), "OMP_NUM_THREADS": "1"}
+    launch = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", "2", "--master_port", "0"]
+    launch += [str(script), str(tmp_path)]
+    paths = os.pathsep.join(p for p in sys.path if p)
+    environment = os.environ | {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "1"}
     run = subprocess.run(launch, capture_output=True, text=True, env=environment, timeout=300)
     assert run.returncode == 0, run.stderr[-2000:]
     X = (np.random.default_rng(0).random((40, 16, 16)) > 0.6).astype(np.float32)

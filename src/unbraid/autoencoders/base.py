@@ -22,6 +22,7 @@ from unbraid.autoencoders.logs import Logs
 from unbraid.autoencoders.points import Points, as_images, as_rows, channels_first, check_values
 from unbraid.autoencoders.presets import Preset, preset_of
 from unbraid.autoencoders.training import Batch, Group, Loss, Schedule, Trainer
+from unbraid.datasets.base import Dataset
 from unbraid.networks.autoencoder import initialise
 from unbraid.persistence import Persistent
 
@@ -190,7 +191,7 @@ class AutoencoderEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         return self
 
     def _read(self, X: Any) -> Points:
-        if getattr(X, "ndim", 2) == 2 and not hasattr(X, "observe"):
+        if _is_table(X):
             X = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=2)
         points = Points(X)
         self.row_shape_ = points.row_shape
@@ -350,7 +351,7 @@ class AutoencoderEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
 
     def _chunks(self, X: Any) -> Iterator[Tensor]:
         """Rows of X as the networks take them, checked; vectors in the precision they have."""
-        if getattr(X, "ndim", 2) == 2 and not hasattr(X, "observe"):
+        if _is_table(X):
             X = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
         points = X if isinstance(X, Points) else Points(X, fewest=1)
         if points.row_shape != tuple(self.row_shape_):
@@ -410,3 +411,10 @@ class AutoencoderEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     @property
     def _n_features_out(self) -> int:
         return self._n_codes
+
+
+def _is_table(X: Any) -> bool:
+    """Rows of numbers that fit in memory: checked by scikit-learn's own rules."""
+    if isinstance(X, Dataset):
+        return False
+    return len(X.shape) < 3 if hasattr(X, "shape") else np.ndim(X) < 3

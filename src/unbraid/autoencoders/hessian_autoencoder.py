@@ -84,6 +84,16 @@ class HessianAutoencoder(AutoencoderEstimator):
         super()._check_parameters()
 
     @property
+    def selection_(self) -> Any:
+        """How the teacher chose its settings, if it says."""
+        return self.teacher_.selection_
+
+    @property
+    def diagnostics_(self) -> Any:
+        """How far the teacher's codes can be trusted, if it says."""
+        return self.teacher_.diagnostics_
+
+    @property
     def _n_codes(self) -> int:
         return self.n_factors_
 

@@ -27,9 +27,17 @@ def fit(
         ),
     ],
     method: Annotated[
-        str, typer.Option(metavar="NAME", help="hessian-ica, laplacian-ica, tangent-ica or pca-ica.")
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="hessian-ica, laplacian-ica, tangent-ica, pca-ica; hessian-autoencoder, autoencoder, irmae, vae, "
+            "beta-vae, annealed-vae, factor-vae, beta-tcvae or dip-vae.",
+        ),
     ] = "hessian-ica",
-    factors: Annotated[str, typer.Option(metavar="N", help="Number of factors, or auto to estimate it.")] = "auto",
+    factors: Annotated[
+        str, typer.Option(metavar="N", help="Number of factors, or auto to estimate it (VAEs: 10 codes).")
+    ] = "auto",
+    steps: Annotated[int | None, typer.Option(metavar="N", help="Training steps of an autoencoder.")] = None,
     neighbors: Annotated[str, typer.Option(metavar="K", help="Points in a neighbourhood, or auto to choose.")] = "auto",
     out: Annotated[
         Path | None, typer.Option(metavar="RUN", help="Folder of the run; default runs/DATA-METHOD.")
@@ -55,20 +63,28 @@ def fit(
     unbraid fit spectra.npy --factors 3 --out run
     unbraid fit photos/ --factors auto --resize 64x64 --out run
     unbraid fit shapes-xy --points 2000 --option image_size=32 --out run
+    unbraid fit photos/ --method beta-tcvae --steps 5000 --out run     (Ctrl-C, and the same again: it goes on)
     """
     from unbraid.cli.methods import fit_timed, method_of
 
     chosen = method_of(method)
-    parameters = {
+    parameters: dict[str, Any] = {
         "n_factors": number(factors, "--factors", "auto"),
         "n_neighbors": number(neighbors, "--neighbors", "auto"),
         "n_landmarks": None if landmarks == "all" else number(landmarks, "--landmarks", "auto", "all"),
     }
     run = _free(out or Path("runs") / f"{Path(data).stem}-{method}")
+    if chosen.is_trained:
+        checkpoint = run.with_name(f"{run.name}.training.safetensors")
+        parameters |= {"max_steps": steps, "checkpoint": checkpoint, "checkpoint_every": 200}
+    elif steps is not None:
+        raise ValueError(f"--steps is for the autoencoders; {method} has no training steps.")
     X, truth, names = _open(data, key, points, option or [], resize, skip_unreadable, seed)
     typer.echo(f"{chosen.title} of {data}: {len(X)} observations of shape {tuple(X.shape[1:])}")
     fitted = fit_timed(chosen, X, truth, **parameters, random_state=seed, verbose=sys.stderr.isatty())
     _save(run, fitted, data, X, truth, names)
+    if chosen.is_trained:
+        checkpoint.unlink()
     _print(fitted, run)
 
 

@@ -25,7 +25,15 @@ class Method:
         """The estimator, with those of the parameters that it takes."""
         maker = getattr(ub, self.estimator)
         known = maker().get_params()
-        return maker(**{k: v for k, v in parameters.items() if k in known})
+        chosen = {k: v for k, v in parameters.items() if k in known and v is not None}
+        if chosen.get("n_factors") == "auto" and isinstance(known["n_factors"], int):
+            del chosen["n_factors"]  # a network has a number of codes, and no way to estimate it
+        return maker(**chosen)
+
+    @property
+    def is_trained(self) -> bool:
+        """Whether it is trained step by step, so that it has steps and a checkpoint."""
+        return "max_steps" in getattr(ub, self.estimator)().get_params()
 
 
 METHODS = {
@@ -33,6 +41,15 @@ METHODS = {
     "laplacian-ica": Method("LaplacianICA", "LEM+ICA"),
     "tangent-ica": Method("TangentICA", "LTSA+ICA"),
     "pca-ica": Method("PCAICA", "PCA+ICA"),
+    "hessian-autoencoder": Method("HessianAutoencoder", "Hessian autoencoder"),
+    "autoencoder": Method("Autoencoder", "Autoencoder"),
+    "irmae": Method("IRMAE", "IRMAE"),
+    "vae": Method("VAE", "VAE"),
+    "beta-vae": Method("BetaVAE", "beta-VAE"),
+    "annealed-vae": Method("AnnealedVAE", "AnnealedVAE"),
+    "factor-vae": Method("FactorVAE", "FactorVAE"),
+    "beta-tcvae": Method("BetaTCVAE", "beta-TCVAE"),
+    "dip-vae": Method("DIPVAE", "DIP-VAE"),
 }
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from unbraid.metrics.local_isometry import isometry_of_pairs, neighbor_pairs
 from unbraid.report import autoencoders, plots
 from unbraid.report.html import Report
-from unbraid.report.words import diagnostics_words, rotation_words, selection_words
+from unbraid.report.words import diagnostics_words, rotation_words, selection_words, training_words
 
 Floats = NDArray[np.float64]
 
@@ -62,6 +62,8 @@ class Fitted:
         """(figure, value, meaning) of everything that was measured."""
         if hasattr(self.model, "diagnostics_"):
             return diagnostics_words(self.model.diagnostics_)
+        if hasattr(self.model, "history_"):
+            return training_words(self.model.history_)
         return rotation_words(self.model.rotation_, self.model.kurtosis_)
 
     def choice(self) -> list[str]:
@@ -160,6 +162,8 @@ def fit_page(
     page.section("Moving along each code").text(
         "One code moves and the others are held in the middle; the data come from inverse_transform."
     ).figure(plots.plot_traversals(*traversals(fit.model, fit.codes)))
+    if hasattr(fit.model, "history_"):
+        add_training(page, fit.model.history_)
     page.section("Distances").text(
         "Neighbouring observations: how far apart they are in the data, and in the codes."
     ).figure(plots.plot_distances(fit.lengths, fit.found), f"Correlation {fit.isometry:.3f}.")
@@ -174,11 +178,26 @@ def add_trust(page: Report, fit: Fitted) -> None:
         page.note([_sentence(concern) for concern in fit.concerns], "look")
     elif fit.chosen is not None:
         page.note(["Nothing that was measured speaks against this result."], "good")
+    elif hasattr(fit.model, "history_"):
+        page.note(
+            [
+                "An autoencoder: low losses say that the codes explain the data, not that each stands for one factor. "
+                "Fit it with several seeds and compare the codes (unbraid.metrics.udr), or score it where factors are "
+                "known."
+            ]
+        )
     else:
         page.note(["A linear method: right only where the factors mix linearly, and it cannot tell by itself."])
     page.table(["figure", "value", "what it means"], fit.diagnosis())
     if fit.remarks:
         page.text("On the way, while settings were tried:", *(_sentence(remark) for remark in fit.remarks))
+
+
+def add_training(page: Report, history: Sequence[dict]) -> None:
+    """A section with every recorded term over the steps."""
+    page.section("Training").text("Every term of the loss that was recorded.").figure(autoencoders.plot_losses(history))
+    if any("kl_per_dimension" in record for record in history):
+        page.figure(autoencoders.plot_kl(history), "Nats that each code carries; those near 0 are switched off.")
 
 
 def add_settings(page: Report, fit: Fitted, *, folded: bool = False) -> None:

@@ -101,6 +101,34 @@ def rotation_words(rotation: Any, kurtosis: Any) -> list[tuple[str, str, str]]:
     ]
 
 
+TERMS = {
+    "loss": "What was minimised, in nats; the mean of the last recorded steps, like all below.",
+    "reconstruction": "-log-likelihood of an observation, summed over its features.",
+    "kl": "Nats that the codes carry about an observation, at most.",
+    "index_code_mi": "Mutual information of codes and observations, estimated from one batch.",
+    "total_correlation": "Dependence among the codes, estimated from one batch; biased low when codes are sharp.",
+    "dimension_wise_kl": "Distance of each code's distribution from the prior, summed.",
+    "capacity": "Nats that the codes were allowed.",
+    "discriminator": "Loss of the discriminator; 0.693 when it only guesses.",
+    "discriminator_tc": "Dependence among the codes as the discriminator sees it.",
+    "covariance_penalty": "How far the covariance of the codes is from the identity, weighted.",
+    "codes": "Squared error of the encoder, in standard deviations of the teacher's codes.",
+}
+
+
+def training_words(history: list[dict]) -> list[tuple[str, str, str]]:
+    """The terms of the loss at the end of training.
+
+    >>> training_words([{"step": 5, "loss": 2.0}])[0][:2]
+    ('loss', '2')
+    """
+    return [
+        (name.replace("_", " "), f"{history[-1][name]:.4g}", text)
+        for name, text in TERMS.items()
+        if name in history[-1]
+    ]
+
+
 def _signed(values: Any) -> str:
     return ", ".join(f"{v:+.2f}" for v in np.atleast_1d(values))
 
