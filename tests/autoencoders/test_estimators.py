@@ -1,6 +1,7 @@
 """The contract of all autoencoders: scikit-learn's, inputs of every kind, bad input, saving, networks of one's own."""
 
 import os
+import socket
 import subprocess
 import sys
 
@@ -306,12 +307,23 @@ def test_two_processes_train_the_model_of_one(tmp_path):
         "np.save(f'{sys.argv[1]}/codes{state.process_index}.npy', model.transform(X))\n"
         "state.destroy_process_group()\n"
     )
-    launch = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", "2", "--master_port", "0"]
-    launch += [str(script), str(tmp_path)]
-    paths = os.pathsep.join(p for p in sys.path if p)
-    environment = os.environ | {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "1"}
-    run = subprocess.run(launch, capture_output=True, text=True, env=environment, timeout=300)
-    assert run.returncode == 0, run.stderr[-2000:]
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    common = {
+        "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
+        "OMP_NUM_THREADS": "1",
+        "ACCELERATE_USE_CPU": "1",
+    }
+    common |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2"}
+    command = [sys.executable, str(script), str(tmp_path)]
+    both = [
+        subprocess.Popen(command, env=os.environ | common | {"RANK": r, "LOCAL_RANK": r}, stderr=subprocess.PIPE)
+        for r in ("0", "1")
+    ]
+    for process in both:
+        error = process.communicate(timeout=300)[1]
+        assert process.returncode == 0, error[-2000:]
     X = (np.random.default_rng(0).random((40, 16, 16)) > 0.6).astype(np.float32)
     whole = ub.VAE(3, batch_size=8, max_steps=6, random_state=0, device="cpu").fit(X).transform(X)
     for rank in (0, 1):
