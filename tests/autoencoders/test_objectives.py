@@ -290,9 +290,10 @@ def test_hae_loss_is_equation_one():
     model.likelihood_ = "gaussian"
     nets = nn.ModuleDict({"encoder": nn.Linear(4, 2), "decoder": nn.Linear(2, 4)})
     x, model._codes = torch.randn(8, 4, generator=generator(1)), np.random.default_rng(0).normal(size=(8, 2))
+    model.code_mean_, model.code_std_ = np.array([1.0, -2.0]), np.array([3.0, 0.5])
     data = type("Data", (), {"endless": False})
     loss = next(iter(model._objective(nets, data, SCHEDULE)(make_batch(x))))
-    y = torch.from_numpy(model._codes).float()
+    y = torch.from_numpy((model._codes - [1.0, -2.0]) / [3.0, 0.5]).float()
     codes, decoded = ((nets["encoder"](x) - y) ** 2).sum() / 8, ((nets["decoder"](y) - x) ** 2).sum() / 8
     assert loss.terms["codes"].item() == pytest.approx(codes.item(), rel=1e-5)
     assert loss.terms["reconstruction"].item() == pytest.approx(0.5 * decoded.item(), rel=1e-5)
