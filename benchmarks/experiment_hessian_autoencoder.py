@@ -125,35 +125,29 @@ def table(args):
 
 
 def pictures(args):
-    """Interpolation strips (figure 8) and grids (figure 7) of HAE beside the plain autoencoder."""
+    """Interpolation strips (figure 8) and grids (figure 7) of HAE beside the baselines with two codes."""
     from unbraid.report.autoencoders import plot_grid, plot_interpolation
 
     most = max([args.steps, *args.more])
     for name in args.sets:
         _, _, X_test, factors_test = load(name, args.weights)
-        low, high = (np.argmin(np.abs(factors_test - np.quantile(factors_test, q, axis=0)).sum(1)) for q in (0.1, 0.9))
-        models = {
-            "HAE": ub.load(args.out / f"{name}-HAE-{most}"),
-            "AE": ub.load(args.out / f"{name}-AE-2-{args.steps}"),
-        }
+        corners = [np.quantile(factors_test, q, axis=0) for q in (0.1, 0.9)]
+        low, high = (np.argmin(np.square(factors_test - c).sum(1)) for c in corners)
+        runs = {"HAE": f"{name}-HAE-{most}", **{m: f"{name}-{m}-2-{args.steps}" for m in ("AE", "IRMAE", "VAE")}}
+        models = {k: ub.load(args.out / run) for k, run in runs.items()}
         decoders = {k: m.inverse_transform for k, m in models.items()}
         codes = {k: m.transform(X_test) for k, m in models.items()}
         figure = plot_interpolation(
             decoders, {k: c[low] for k, c in codes.items()}, {k: c[high] for k, c in codes.items()}, n_steps=9,
-            ends=(X_test[low], X_test[high]),
+            ends=(X_test[low], X_test[high]), codes=codes, factors=factors_test,
         )  # fmt: skip
-        figure.savefig(args.out / f"hae-{name}-strip.png", dpi=90)
-        for k in models:
-            grid = plot_grid(
-                decoders[k],
-                codes[k][low],
-                0.35 * codes[k].std(0),
-                6,
-                codes=codes[k],
-                factors=factors_test,
-                title=f"{k}, {name}",
+        figure.savefig(args.out / f"hae-{name}-strip.png", dpi=80)
+        for k in ("HAE", "AE"):
+            first, last = np.quantile(codes[k], (0.15, 0.85), axis=0)
+            shown = {"codes": codes[k], "factors": factors_test, "title": f"{k}, {name}"}
+            plot_grid(decoders[k], first, tuple((last - first) / 5), 6, **shown).savefig(
+                args.out / f"hae-{name}-grid-{k}.png", dpi=70
             )
-            grid.savefig(args.out / f"hae-{name}-grid-{k}.png", dpi=80)
 
 
 def main():

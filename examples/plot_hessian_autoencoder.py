@@ -24,7 +24,9 @@ for name, model in (("Hessian autoencoder", hae), ("plain autoencoder", plain)):
 # Around one image, the first code moves from row to row and the second from column to column: one coordinate each.
 
 codes = hae.transform(new)
-plot_grid(hae.inverse_transform, codes.mean(0) - codes.std(0), 0.4 * codes.std(0), 6, codes=codes, factors=new_factors)
+figure = plot_grid(
+    hae.inverse_transform, codes.mean(0) - codes.std(0), 0.4 * codes.std(0), 6, codes=codes, factors=new_factors
+)
 
 # %%
 # The plain autoencoder's codes bend and mix them.
