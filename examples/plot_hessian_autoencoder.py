@@ -32,6 +32,6 @@ figure = plot_grid(
 # The plain autoencoder's codes bend and mix them.
 
 codes = plain.transform(new)
-plot_grid(
+figure = plot_grid(
     plain.inverse_transform, codes.mean(0) - codes.std(0), 0.4 * codes.std(0), 6, codes=codes, factors=new_factors
 )
