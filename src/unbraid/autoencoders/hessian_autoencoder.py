@@ -38,7 +38,7 @@ class HessianAutoencoder(AutoencoderEstimator):
     ----------
     teacher_ : the fitted teacher
     n_factors_ : int
-    code_mean_, code_std_ : arrays (n_factors_,)
+    code_mean_, code_std_ : arrays, one number a factor
         Of the teacher's codes. The networks work with codes of mean 0 and standard deviation 1: a decoder fed with
         codes in the teacher's unit learns several times slower.
     history_ : list of dict
@@ -145,7 +145,7 @@ class HessianAutoencoder(AutoencoderEstimator):
         return torch.from_numpy(((np.asarray(codes) - self.code_mean_) / self.code_std_).astype(np.float32))
 
     def transform(self, X: Any) -> np.ndarray:
-        """Codes (n, n_factors_), in the teacher's unit."""
+        """Codes (n, number of factors), in the teacher's unit."""
         codes = super().transform(X)
         return codes * self.code_std_.astype(codes.dtype) + self.code_mean_.astype(codes.dtype)
 
