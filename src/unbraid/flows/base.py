@@ -170,15 +170,15 @@ class FlowEstimator(TransformerMixin, BaseEstimator, Persistent):
 
     def _forward_of(self, flow: Flow) -> Any:
         """``flow.forward``, or the faster thing that computes it."""
-        from unbraid.networks import fused
+        from unbraid.networks import fused, fused_images
 
-        if self.engine == "fused" or (
-            self.engine == "auto" and fused.supports(flow) and self.max_steps * self.n_init >= FUSED_MIN_STEPS
-        ):
-            return fused.FusedForward(flow)
         if self.engine == "compile":
             return torch.compile(flow.forward)
-        return flow.forward
+        if self.engine == "torch" or (self.engine == "auto" and self.max_steps * self.n_init < FUSED_MIN_STEPS):
+            return flow.forward
+        if fused_images.supports(flow):
+            return fused_images.FusedImages(flow)
+        return fused.FusedForward(flow) if self.engine == "fused" or fused.supports(flow) else flow.forward
 
     def _train(self, condition: Condition, take: Any, evaluate: Any, flow: Flow, rng: np.random.Generator) -> None:
         """Fit ``n_init`` flows at once and keep the one with the best held-out likelihood."""

@@ -299,7 +299,10 @@ class FusedForward:
 
     def __init__(self, flow: Flow):
         if not supports(flow):
-            raise ValueError("the fused kernel computes narrow, fully connected GIN flows with clamp='atan' only.")
+            raise ValueError(
+                "the fused kernel computes GIN flows with clamp='atan' only, convolutional or fully connected of up to "
+                f"{MAX_WIDTH} features and hidden units. Use engine='auto' or 'torch'."
+            )
         self.hidden, self.limit = flow.layers[0].hidden, flow.layers[0].affine.limit
         self.permutations = np.stack([layer.permutations.numpy() for layer in flow.layers], 1)
         d = flow.n_features
