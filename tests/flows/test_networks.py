@@ -99,7 +99,7 @@ def test_images_that_cannot_be_halved_twice():
         conv_flow((1, 30, 28), np.random.default_rng(0))
 
 
-@pytest.mark.parametrize(("features", "models", "batch"), [(10, 2, 300), (7, 1, 130), (2, 1, 50)])
+@pytest.mark.parametrize(("features", "models", "batch"), [(10, 2, 1100), (7, 1, 130), (4, 1, 50), (13, 1, 30)])
 def test_fused_kernel_computes_the_same(features, models, batch):
     rng = np.random.default_rng(0)
     flow = dense_flow(features, rng, n_models=models)
