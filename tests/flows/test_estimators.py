@@ -1,8 +1,11 @@
 """The estimators' contract: fit, transform and back, scores, samples, transfer, resume, saving, errors."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
+from safetensors.numpy import save_file
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -185,6 +188,39 @@ def test_resume_is_exact(data, tmp_path, monkeypatch):
     np.testing.assert_array_equal(parts.theta_, whole.theta_)
     with pytest.raises(ValueError, match="checkpoint"):
         parts.set_params(n_blocks=3).fit(X, labels)
+
+
+@quiet
+def test_damaged_checkpoints_are_named(data, tmp_path):
+    X, labels = data
+    path = tmp_path / "c.safetensors"
+    model = ub.GIN(**QUICK, checkpoint=path).fit(X, labels)
+    whole = path.read_bytes()
+    for size in (0, 5, 200, len(whole) - 100):
+        path.write_bytes(whole[:size])
+        with pytest.raises(ValueError, match=r"c\.safetensors is damaged .* Delete it"):
+            model.fit(X, labels)
+    save_file({"parameters": np.zeros(3, np.float32)}, path)
+    with pytest.raises(ValueError, match="no checkpoint of a flow: adam_step"):
+        model.fit(X, labels)
+
+
+@quiet
+def test_a_failed_save_leaves_the_old_checkpoint(data, tmp_path, monkeypatch):
+    X, labels = data
+    path = tmp_path / "c.safetensors"
+    ub.GIN(**QUICK, checkpoint=path, max_seconds=1e-9).fit(X, labels)
+    old = path.read_bytes()
+
+    def full(tensors, filename, metadata=None):
+        Path(filename).write_bytes(b"half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("safetensors.numpy.save_file", full)
+    with pytest.raises(OSError, match="No space"):
+        ub.GIN(**QUICK, checkpoint=path).fit(X, labels)
+    assert path.read_bytes() == old
+    assert list(tmp_path.iterdir()) == [path]
 
 
 @quiet
