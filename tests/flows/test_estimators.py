@@ -13,6 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import unbraid as ub
 from unbraid.flows.base import FlowEstimator
 from unbraid.flows.checks import AssumptionWarning
+from unbraid.flows.spectrum import agreement
 
 from .artificial import augmented, mcc, mixture
 
@@ -188,6 +189,21 @@ def test_resume_is_exact(data, tmp_path, monkeypatch):
     np.testing.assert_array_equal(parts.theta_, whole.theta_)
     with pytest.raises(ValueError, match="checkpoint"):
         parts.set_params(n_blocks=3).fit(X, labels)
+
+
+def test_self_supervision_keeps_the_start_that_agrees(data):
+    """With every start at hand, the kept one is the one that the others find again best, not that of the best score."""
+    X, _ = data
+    model = ub.SelfSupervisedGIN(augment=shaken, **{**QUICK, "n_init": 4}).fit(X)
+    assert model.init_scores_.shape == (4,)
+    assert 0 <= model.best_init_ < 4
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(400, 3)) * [2, 1, 0.01]
+    turned = z @ np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    starts = np.stack([turned, 2 * z[:, [1, 0, 2]], -z, z + 0.3 * rng.normal(size=z.shape)])
+    scores = agreement(starts)
+    assert scores.argmin() == 0
+    assert scores.argmax() in (1, 2)
 
 
 @quiet

@@ -2,6 +2,7 @@
 
 import os
 import warnings
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -180,8 +181,16 @@ class FlowEstimator(TransformerMixin, BaseEstimator, Persistent):
             return fused_images.FusedImages(flow)
         return fused.FusedForward(flow) if self.engine == "fused" or fused.supports(flow) else flow.forward
 
-    def _train(self, condition: Condition, take: Any, evaluate: Any, flow: Flow, rng: np.random.Generator) -> None:
-        """Fit ``n_init`` flows at once and keep the one with the best held-out likelihood."""
+    def _train(
+        self,
+        condition: Condition,
+        take: Any,
+        evaluate: Any,
+        flow: Flow,
+        rng: np.random.Generator,
+        choose: Callable[[np.ndarray, Tensor], int] | None = None,
+    ) -> None:
+        """Fit ``n_init`` flows at once and keep the one with the best held-out likelihood, or what ``choose`` names."""
         schedule = Schedule(
             max_steps=self.max_steps,
             learning_rate=self.learning_rate,
@@ -196,7 +205,7 @@ class FlowEstimator(TransformerMixin, BaseEstimator, Persistent):
         p = trainer.progress
         scores = np.array(evaluate(trainer.theta, trainer.extra))
         scores = np.where(np.isfinite(scores), scores, np.inf)
-        best = int(np.argmin(scores))
+        best = choose(scores, trainer.theta) if choose else int(np.argmin(scores))
         self.history_ = p.history
         self.n_steps_ = p.step
         self.stopped_ = p.stopped or "max_steps"
