@@ -16,6 +16,7 @@ from unbraid.flows.families import family
 from unbraid.networks.coupling import ATAN
 from unbraid.networks.flow import conv_flow, dense_flow
 from unbraid.networks.fused import FusedForward
+from unbraid.networks.fused_images import FusedImages
 
 
 def freia_subnet(hidden, convolutional):
@@ -178,10 +179,14 @@ def images(rounds, compiled):
     difference = check(flow, theta, rows, labels, 10)
     runs = {
         "FrEIA": freia_step(flow, theta, rows, labels, 10),
-        "unbraid, torch, channels last": build(flow, theta, rows, labels, 10)[0],
+        "unbraid, torch": build(flow, theta, rows, labels, 10)[0],
+        "unbraid, fused blocks": build(flow, theta, rows, labels, 10, FusedImages(flow))[0],
     }
     if compiled:
+        started = time.perf_counter()
         runs["unbraid, torch.compile"] = build(flow, theta, rows, labels, 10, torch.compile(flow.forward))[0]
+        runs["unbraid, torch.compile"]()
+        print(f"\ntorch.compile took {time.perf_counter() - started:.0f} s to build (or to find in its cache)")
     report("28 x 28, 2,620,192 parameters, batch 240", compare(runs, rounds, 2), {}, difference)
 
 

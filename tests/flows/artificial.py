@@ -4,6 +4,7 @@ import numpy as np
 import torch
 from scipy.optimize import linear_sum_assignment
 
+from unbraid.flows.families import family
 from unbraid.networks.coupling import Affine
 from unbraid.networks.flow import dense_flow
 
@@ -45,3 +46,19 @@ def augmented(seed, n_augmented, n=10_000, n_members=10):
     sets[:, :, :n_augmented] += rng.normal(size=(n, n_members, n_augmented))
     mix = mixing(seed)
     return mix(z), factors, mix(sets.reshape(-1, 10)).reshape(n, n_members, 10)
+
+
+def family_mixture(name, seed, n=10_000, n_classes=5):
+    """X, the two factors on the real line (before the family's link) and labels; the factors follow family ``name``."""
+    rng = np.random.default_rng([21, seed])
+    labels, latent, factors = np.arange(n) % n_classes, family(name), np.empty((n, 2))
+    for c in range(n_classes):
+        for i in range(2):
+            middle, shape = rng.uniform(-1.5, 1.5), np.exp(rng.uniform(np.log(0.7), np.log(8)))
+            p = (middle, 1 / np.sqrt(shape) if name == "lognormal" else shape)
+            if name == "beta":
+                p = tuple(np.exp(rng.uniform(np.log(0.7), np.log(8), 2)))
+            distribution = latent.distribution(tuple(np.array(v) for v in p))
+            factors[labels == c, i] = distribution.rvs(size=(labels == c).sum(), random_state=rng)
+    real = latent.unlink(factors)
+    return mixing(seed)(np.concatenate((real, 0.01 * rng.normal(size=(n, 8))), 1)), real, labels

@@ -5,8 +5,9 @@ import pytest
 
 import unbraid as ub
 from unbraid.flows.checks import AssumptionWarning
+from unbraid.flows.families import family
 
-from .artificial import augmented, mcc, mixture
+from .artificial import augmented, family_mixture, mcc, mixture
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::UserWarning")]
 
@@ -42,3 +43,13 @@ def test_disjoint_clusters_fail_and_are_warned_of():
     X, _, labels = mixture(1, apart=True)
     with pytest.warns(AssumptionWarning, match="do not overlap"):
         ub.GIN(n_init=1, random_state=0).fit(X, labels)
+
+
+@pytest.mark.parametrize("latent", ["lognormal", "inverse-gaussian", "gamma", "inverse-gamma", "beta"])
+def test_other_families_from_mixed_data(latent):
+    for seed in range(2):
+        X, real, labels = family_mixture(latent, seed)
+        model = ub.GIN(latent=latent, n_init=2, random_state=seed).fit(X, labels)
+        codes = family(latent).unlink(model.transform(X)[:, :2])
+        assert mcc(real, codes) >= 0.985
+        assert model.n_informative_ == 2

@@ -1,8 +1,11 @@
 """The estimators' contract: fit, transform and back, scores, samples, transfer, resume, saving, errors."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
+from safetensors.numpy import save_file
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -10,6 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import unbraid as ub
 from unbraid.flows.base import FlowEstimator
 from unbraid.flows.checks import AssumptionWarning
+from unbraid.flows.spectrum import agreement
 
 from .artificial import augmented, mcc, mixture
 
@@ -185,6 +189,54 @@ def test_resume_is_exact(data, tmp_path, monkeypatch):
     np.testing.assert_array_equal(parts.theta_, whole.theta_)
     with pytest.raises(ValueError, match="checkpoint"):
         parts.set_params(n_blocks=3).fit(X, labels)
+
+
+def test_self_supervision_keeps_the_start_that_agrees(data):
+    """With every start at hand, the kept one is the one that the others find again best, not that of the best score."""
+    X, _ = data
+    model = ub.SelfSupervisedGIN(augment=shaken, **{**QUICK, "n_init": 4}).fit(X)
+    assert model.init_scores_.shape == (4,)
+    assert 0 <= model.best_init_ < 4
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(400, 3)) * [2, 1, 0.01]
+    turned = z @ np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    starts = np.stack([turned, 2 * z[:, [1, 0, 2]], -z, z + 0.3 * rng.normal(size=z.shape)])
+    scores = agreement(starts)
+    assert scores.argmin() == 0
+    assert scores.argmax() in (1, 2)
+
+
+@quiet
+def test_damaged_checkpoints_are_named(data, tmp_path):
+    X, labels = data
+    path = tmp_path / "c.safetensors"
+    model = ub.GIN(**QUICK, checkpoint=path).fit(X, labels)
+    whole = path.read_bytes()
+    for size in (0, 5, 200, len(whole) - 100):
+        path.write_bytes(whole[:size])
+        with pytest.raises(ValueError, match=r"c\.safetensors is damaged .* Delete it"):
+            model.fit(X, labels)
+    save_file({"parameters": np.zeros(3, np.float32)}, path)
+    with pytest.raises(ValueError, match="no checkpoint of a flow: adam_step"):
+        model.fit(X, labels)
+
+
+@quiet
+def test_a_failed_save_leaves_the_old_checkpoint(data, tmp_path, monkeypatch):
+    X, labels = data
+    path = tmp_path / "c.safetensors"
+    ub.GIN(**QUICK, checkpoint=path, max_seconds=1e-9).fit(X, labels)
+    old = path.read_bytes()
+
+    def full(tensors, filename, metadata=None):
+        Path(filename).write_bytes(b"half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("safetensors.numpy.save_file", full)
+    with pytest.raises(OSError, match="No space"):
+        ub.GIN(**QUICK, checkpoint=path).fit(X, labels)
+    assert path.read_bytes() == old
+    assert list(tmp_path.iterdir()) == [path]
 
 
 @quiet

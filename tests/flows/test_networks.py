@@ -7,6 +7,7 @@ import torch
 from unbraid.networks.coupling import CLAMPS, KINDS, Affine
 from unbraid.networks.flow import conv_flow, dense_flow
 from unbraid.networks.fused import FusedForward, supports
+from unbraid.networks.fused_images import FusedImages
 
 
 def build(shape, affine, n_models, rng):
@@ -98,18 +99,33 @@ def test_images_that_cannot_be_halved_twice():
         conv_flow((1, 30, 28), np.random.default_rng(0))
 
 
-@pytest.mark.parametrize(("features", "models", "batch"), [(10, 2, 300), (7, 1, 130), (2, 1, 50)])
+@pytest.mark.parametrize(("features", "models", "batch"), [(10, 2, 1100), (7, 1, 130), (4, 1, 50), (13, 1, 30)])
 def test_fused_kernel_computes_the_same(features, models, batch):
     rng = np.random.default_rng(0)
     flow = dense_flow(features, rng, n_models=models)
     theta = flow.initial(rng, identity=False)
     rows = torch.from_numpy(3 * rng.normal(size=(batch, features)).astype(np.float32))
     weights = torch.from_numpy(rng.normal(size=(models, features, batch)))
+    compare_with_double(flow, FusedForward(flow), theta, rows, weights)
+
+
+@pytest.mark.parametrize(("shape", "models"), [((1, 8, 8), 2), ((3, 4, 8), 1)])
+def test_fused_images_compute_the_same(shape, models):
+    rng = np.random.default_rng(4)
+    flow = conv_flow(shape, rng, hidden=(4, 4, 8), n_models=models)
+    theta = flow.initial(rng, identity=False)
+    rows = torch.from_numpy(rng.normal(size=(30, *shape)).astype(np.float32))
+    weights = torch.from_numpy(rng.normal(size=(models, flow.n_features, 30)))
+    compare_with_double(flow, FusedImages(flow), theta, rows, weights)
+
+
+def compare_with_double(flow, forward, theta, rows, weights):
+    """Codes and gradient against torch in double precision."""
     exact = theta.double().requires_grad_()
     z, _ = flow.forward(exact, flow.lay_out(rows.double()))
     (z * weights).sum().backward()
-    theta.requires_grad_()
-    fused, volume = FusedForward(flow)(theta, flow.lay_out(rows))
+    theta = theta.clone().requires_grad_()
+    fused, volume = forward(theta, flow.lay_out(rows))
     (fused * weights.float()).sum().backward()
     assert volume is None
     assert (fused - z).abs().max() < 2e-5 * z.abs().max()
@@ -121,3 +137,5 @@ def test_fused_kernel_refuses_what_it_does_not_compute():
     assert not supports(flow)
     with pytest.raises(ValueError, match="GIN flows"):
         FusedForward(flow)
+    with pytest.raises(ValueError, match="convolutional GIN flows"):
+        FusedImages(flow)

@@ -2,6 +2,7 @@
 
 import os
 import warnings
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -170,18 +171,26 @@ class FlowEstimator(TransformerMixin, BaseEstimator, Persistent):
 
     def _forward_of(self, flow: Flow) -> Any:
         """``flow.forward``, or the faster thing that computes it."""
-        from unbraid.networks import fused
+        from unbraid.networks import fused, fused_images
 
-        if self.engine == "fused" or (
-            self.engine == "auto" and fused.supports(flow) and self.max_steps * self.n_init >= FUSED_MIN_STEPS
-        ):
-            return fused.FusedForward(flow)
         if self.engine == "compile":
             return torch.compile(flow.forward)
-        return flow.forward
+        if self.engine == "torch" or (self.engine == "auto" and self.max_steps * self.n_init < FUSED_MIN_STEPS):
+            return flow.forward
+        if fused_images.supports(flow):
+            return fused_images.FusedImages(flow)
+        return fused.FusedForward(flow) if self.engine == "fused" or fused.supports(flow) else flow.forward
 
-    def _train(self, condition: Condition, take: Any, evaluate: Any, flow: Flow, rng: np.random.Generator) -> None:
-        """Fit ``n_init`` flows at once and keep the one with the best held-out likelihood."""
+    def _train(
+        self,
+        condition: Condition,
+        take: Any,
+        evaluate: Any,
+        flow: Flow,
+        rng: np.random.Generator,
+        choose: Callable[[np.ndarray, Tensor], int] | None = None,
+    ) -> None:
+        """Fit ``n_init`` flows at once and keep the one with the best held-out likelihood, or what ``choose`` names."""
         schedule = Schedule(
             max_steps=self.max_steps,
             learning_rate=self.learning_rate,
@@ -196,7 +205,7 @@ class FlowEstimator(TransformerMixin, BaseEstimator, Persistent):
         p = trainer.progress
         scores = np.array(evaluate(trainer.theta, trainer.extra))
         scores = np.where(np.isfinite(scores), scores, np.inf)
-        best = int(np.argmin(scores))
+        best = choose(scores, trainer.theta) if choose else int(np.argmin(scores))
         self.history_ = p.history
         self.n_steps_ = p.step
         self.stopped_ = p.stopped or "max_steps"

@@ -369,9 +369,9 @@ class GIN(ConditionalFlow):
     max_seconds : float, optional
         Ends the training; with ``checkpoint``, another fit goes on from there.
     engine : {"auto", "torch", "fused", "compile"}
-        "auto" takes the fused kernel for small fully connected flows (numba builds it once, then keeps it) and torch
-        for the rest. "compile" is ``torch.compile``: it needs a C compiler and minutes before the first step, so it
-        pays on long runs only.
+        "auto" takes the fused kernels for small fully connected and for convolutional flows (numba builds them once,
+        then keeps them) and torch for the rest. "compile" is ``torch.compile``: it needs a C compiler and a minute or
+        more before the first step.
     checkpoint : path, optional
         A file that the run writes at each evaluation, and from which the same fit goes on exactly.
     progress : bool, optional

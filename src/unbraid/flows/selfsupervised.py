@@ -12,6 +12,7 @@ from torch import Tensor
 from unbraid.flows.augment import AffineRecipe, caller, draw_sets
 from unbraid.flows.base import FlowEstimator
 from unbraid.flows.conditions import Sets
+from unbraid.flows.spectrum import agreement
 from unbraid.networks.flow import Flow
 
 KEPT = 30_000_000  # numbers: sets up to this size are drawn once and kept, as in the paper; larger ones batch by batch
@@ -43,6 +44,9 @@ class SelfSupervisedGIN(FlowEstimator):
         term prefers the smaller of such latents; it helps some seeds with one augmented
         dimension, and biases others where the factors depend on each other. Large values take out
         what factors have in common and cost accuracy where the true factors depend on each other. 0 is the paper.
+    n_init : int
+        Starts, trained at once. From three on, the one is kept whose codes agree most with those of the others
+        (:func:`~unbraid.flows.spectrum.agreement`): the loss does not see every way to fail.
     The others are those of :class:`~unbraid.GIN`.
 
     Attributes
@@ -86,7 +90,7 @@ class SelfSupervisedGIN(FlowEstimator):
         max_steps: int = 800,
         learning_rate: float = 1e-2,
         noise: float | str = "auto",
-        n_init: int = 4,
+        n_init: int = 6,
         n_informative: int | str = "auto",
         validation_fraction: float = 0.1,
         patience: int = 10,
@@ -130,8 +134,8 @@ class SelfSupervisedGIN(FlowEstimator):
             return self._to_rows(part.reshape(-1, *self._shape_in), torch.float32)
 
         judged = held_out if held else train[:1000]
-        evaluate = self._evaluation(flow, rows_of(judged, split), members, split)
-        self._train(condition, lambda index, rng: rows_of(train[index], rng), evaluate, flow, training)
+        evaluate, choose = self._judges(flow, rows_of(judged, split), members, split)
+        self._train(condition, lambda index, rng: rows_of(train[index], rng), evaluate, flow, training, choose)
         self._describe(rows_of, n, members, after)
         return self
 
@@ -171,8 +175,12 @@ class SelfSupervisedGIN(FlowEstimator):
         flat = self._validate(np.reshape(X, (-1, *X.shape[2:])), reset=True)
         return flat.reshape(X.shape)
 
-    def _evaluation(self, flow: Flow, rows: Tensor, members: int, rng: np.random.Generator) -> Any:
-        """The loss of held-out sets under their own statistics."""
+    def _judges(self, flow: Flow, rows: Tensor, members: int, rng: np.random.Generator) -> tuple[Any, Any]:
+        """Of starts: the loss of held-out sets under their own statistics, and which one agrees most with the others.
+
+        The loss cannot tell a factor from the same factor plus a function of others that the augmentations leave
+        alone, so it does not choose among starts that have it nearly alike.
+        """
         limit = 2000 if rows.ndim == 4 else 10_000
         rows = rows[: limit // members * members]
         noisy = rows + self.noise_ * torch.from_numpy(rng.standard_normal(tuple(rows.shape), dtype=np.float32))
@@ -183,7 +191,14 @@ class SelfSupervisedGIN(FlowEstimator):
             r, volume = flow.encode(theta, noisy, batch_size=1000)
             return (condition.loss(r.transpose(1, 2), index, extra) - volume.mean(1)).numpy()
 
-        return evaluate
+        def choose(scores: np.ndarray, theta: Tensor) -> int:
+            good = np.flatnonzero(np.isfinite(scores))
+            if len(good) < 3:
+                return int(np.argmin(scores))
+            codes = flow.encode(theta, noisy, batch_size=1000)[0].double().numpy()
+            return int(good[np.argmax(agreement(codes[good]))])
+
+        return evaluate, choose
 
     def _describe(self, rows_of: Any, n: int, members: int, rng: np.random.Generator) -> None:
         some = rng.permutation(n)[: max(2, (8000 if len(self._shape_net) == 3 else 50_000) // members)]

@@ -183,16 +183,16 @@ class Trainer:
             "schedule": json.dumps(asdict(self.schedule)),
         }
         part = path.with_name(path.name + ".part")
-        save_file({k: np.ascontiguousarray(v) for k, v in arrays.items()}, part, metadata=meta)
-        part.replace(path)
+        try:
+            save_file({k: np.ascontiguousarray(v) for k, v in arrays.items()}, part, metadata=meta)
+            part.replace(path)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
 
     def load(self, path: str | os.PathLike) -> None:
         """Continue from what :meth:`save` wrote for the same data and parameters."""
-        from safetensors import safe_open
-
-        with safe_open(path, "numpy") as file:
-            meta = file.metadata()
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        meta, arrays = _read(path)
         shape = tuple(arrays["parameters"].shape)
         if shape != tuple(self.parameters.shape):
             raise ValueError(
@@ -214,6 +214,24 @@ class Trainer:
         if self.progress.dropped:
             for group in self.optimizer.param_groups:
                 group["lr"] = self.schedule.learning_rate / 10
+
+
+def _read(path: str | os.PathLike) -> tuple[dict[str, str], dict[str, np.ndarray]]:
+    """Names and arrays of a checkpoint, whole or not at all."""
+    from safetensors import SafetensorError, safe_open
+
+    remedy = "Delete it to begin again, or give another checkpoint path."
+    try:
+        with safe_open(path, "numpy") as file:
+            meta = file.metadata() or {}
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except SafetensorError as error:
+        raise ValueError(f"the checkpoint {path} is damaged ({error}). {remedy}") from error
+    needed = {"parameters", "first_moment", "second_moment", "adam_step", "progress", "rng"}
+    missing = sorted(needed - arrays.keys() - meta.keys())
+    if missing:
+        raise ValueError(f"the file {path} is no checkpoint of a flow: {', '.join(missing)} is missing. {remedy}")
+    return meta, arrays
 
 
 def batch_loss(

@@ -1,7 +1,7 @@
 """Coupling blocks as plain functions of one flat parameter vector, features first.
 
 K models of one shape are one batched model: parameters are (K, n_parameters), data are (K, features, batch) in a
-fully connected block and (batch, K, channels, height, width) in a convolutional one.
+fully connected block and (K, channels, batch, height, width) in a convolutional one, so that halves are contiguous.
 """
 
 from dataclasses import dataclass
@@ -52,22 +52,22 @@ class Affine:
         """Numbers that the sub-network gives for each feature."""
         return 1 if self.kind == "nice" else 2
 
-    def coefficients(self, a: Tensor, dim: int) -> tuple[Tensor | None, Tensor]:
+    def coefficients(self, a: Tensor) -> tuple[Tensor | None, Tensor]:
         if self.kind == "nice":
             return None, a
-        s, t = a.chunk(2, dim)
+        s, t = a.chunk(2, 1)
         s = CLAMPS[self.clamp](s, self.limit)
-        return (s - s.mean(dim, keepdim=True) if self.kind == "gin" else s), t
+        return (s - s.mean(1, keepdim=True) if self.kind == "gin" else s), t
 
-    def forward(self, x: Tensor, a: Tensor, dim: int) -> tuple[Tensor, Tensor | None]:
+    def forward(self, x: Tensor, a: Tensor) -> tuple[Tensor, Tensor | None]:
         """The new half, and the log-scale where it changes the volume."""
-        s, t = self.coefficients(a, dim)
+        s, t = self.coefficients(a)
         if s is None:
             return x + t, None
         return torch.addcmul(t, x, s.exp()), (s if self.kind == "realnvp" else None)
 
-    def inverse(self, y: Tensor, a: Tensor, dim: int) -> Tensor:
-        s, t = self.coefficients(a, dim)
+    def inverse(self, y: Tensor, a: Tensor) -> Tensor:
+        s, t = self.coefficients(a)
         return y - t if s is None else (y - t) * (-s).exp()
 
 
@@ -109,33 +109,30 @@ class Coupling:
 
     def forward(self, p: list[Tensor], x: Tensor) -> tuple[Tensor, Tensor | None]:
         """The block's output and its log|det J|, (K, batch), or None where that is 0 by construction."""
-        dim = self.dim
-        x1, x2 = self.permute(x, self._gather).split((self.first, self.second), dim)
-        y1, s1 = self.affine.forward(x1, self.subnet(p[:6], x2), dim)
-        y2, s2 = self.affine.forward(x2, self.subnet(p[6:], y1), dim)
+        x1, x2 = self.halves(x)
+        y1, s1 = self.affine.forward(x1, self.subnet(p[:6], x2))
+        y2, s2 = self.affine.forward(x2, self.subnet(p[6:], y1))
         volume = None if s1 is None or s2 is None else self.total(s1) + self.total(s2)
-        return torch.cat((y1, y2), dim), volume
+        return torch.cat((y1, y2), 1), volume
 
     def inverse(self, p: list[Tensor], y: Tensor) -> Tensor:
-        dim = self.dim
-        y1, y2 = y.split((self.first, self.second), dim)
-        x2 = self.affine.inverse(y2, self.subnet(p[6:], y1), dim)
-        x1 = self.affine.inverse(y1, self.subnet(p[:6], x2), dim)
-        return self.permute(torch.cat((x1, x2), dim), self._gather_back)
+        y1, y2 = y.split((self.first, self.second), 1)
+        x2 = self.affine.inverse(y2, self.subnet(p[6:], y1))
+        x1 = self.affine.inverse(y1, self.subnet(p[:6], x2))
+        return self.permute(torch.cat((x1, x2), 1), self._gather_back)
 
-    dim: int
-    permute: Any
+    def halves(self, x: Tensor) -> tuple[Tensor, ...]:
+        return self.permute(x, self._gather).split((self.first, self.second), 1)
+
+    def permute(self, x: Tensor, index: Tensor) -> Tensor:
+        return x.flatten(0, 1).index_select(0, index).view(x.shape)
+
     subnet: Any
     total: Any
 
 
 class DenseCoupling(Coupling):
     """A fully connected block on (K, features, batch)."""
-
-    dim = 1
-
-    def permute(self, x: Tensor, index: Tensor) -> Tensor:
-        return x.flatten(0, 1).index_select(0, index).view(x.shape)
 
     def subnet(self, p: list[Tensor], x: Tensor) -> Tensor:
         w1, b1, w2, b2, w3, b3 = p
@@ -148,25 +145,54 @@ class DenseCoupling(Coupling):
 
 
 class ConvCoupling(Coupling):
-    """A convolutional block on (batch, K, channels, height, width), split and permuted by channels; kernels 3 x 3."""
+    """A convolutional block on (K, channels, batch, height, width), split and permuted by channels; kernels 3 x 3."""
 
-    dim = 2
     kernel = (3, 3)
 
-    def permute(self, x: Tensor, index: Tensor) -> Tensor:
-        return x.flatten(1, 2).index_select(1, index).unflatten(1, x.shape[1:3])
-
     def subnet(self, p: list[Tensor], x: Tensor) -> Tensor:
-        models = x.shape[1]
-        h = x.flatten(1, 2)
-        for layer in range(3):
-            w, b = p[2 * layer], p[2 * layer + 1]
-            h = F.conv2d(h, w.flatten(0, 1), b.flatten(), padding=1, groups=models)
-            h = h.relu_() if layer < 2 else h
-        return h.unflatten(1, (models, -1))
+        return torch.stack([self._convolve([q[k] for q in p], x[k]) for k in range(len(x))])
+
+    def _convolve(self, p: list[Tensor], x: Tensor) -> Tensor:
+        w1, b1, w2, b2, w3, b3 = p
+        h = F.conv2d(_ChannelsLast.apply(x), w1, b1, padding=1).relu_()
+        h = F.conv2d(h, w2, b2, padding=1).relu_()
+        return _ChannelsFirst.apply(F.conv2d(h, w3, b3, padding=1))
 
     def total(self, s: Tensor) -> Tensor:
-        return s.sum((2, 3, 4)).T
+        return s.sum((1, 3, 4))
+
+
+def channels_last(x: Tensor) -> Tensor:
+    """(channels, batch, height, width) as (batch, channels, height, width) with the channels together in memory."""
+    return x.flatten(1).T.contiguous().view(*x.shape[1:], -1).permute(0, 3, 1, 2)
+
+
+def channels_first(x: Tensor) -> Tensor:
+    """Back again, contiguous."""
+    batch, channels, height, width = x.shape
+    return x.permute(0, 2, 3, 1).reshape(-1, channels).T.contiguous().view(channels, batch, height, width)
+
+
+class _ChannelsLast(torch.autograd.Function):
+    """Convolutions are fastest with channels last, all else with channels first: gradients change layout as well."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        return channels_last(x)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> Tensor:
+        return channels_first(grads[0])
+
+
+class _ChannelsFirst(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        return channels_first(x)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> Tensor:
+        return channels_last(grads[0])
 
 
 class Downsample:
@@ -175,14 +201,16 @@ class Downsample:
     shapes: list[tuple[int, ...]] = []
 
     def forward(self, p: list[Tensor], x: Tensor) -> tuple[Tensor, Tensor | None]:
-        return F.pixel_unshuffle(x.flatten(1, 2), 2).unflatten(1, (x.shape[1], -1)), None
+        patches = x.unflatten(4, (-1, 2)).unflatten(3, (-1, 2))  # K, channels, batch, height, 2, width, 2
+        return patches.permute(0, 1, 4, 6, 2, 3, 5).flatten(1, 3).contiguous(), None
 
     def inverse(self, p: list[Tensor], y: Tensor) -> Tensor:
-        return F.pixel_shuffle(y.flatten(1, 2), 2).unflatten(1, (y.shape[1], -1))
+        patches = y.unflatten(1, (-1, 2, 2))
+        return patches.permute(0, 1, 4, 5, 2, 6, 3).flatten(5, 6).flatten(3, 4)
 
 
 class Flatten:
-    """(batch, K, channels, height, width) to (K, features, batch)."""
+    """(K, channels, batch, height, width) to (K, features, batch)."""
 
     shapes: list[tuple[int, ...]] = []
 
@@ -190,10 +218,10 @@ class Flatten:
         self.shape = shape
 
     def forward(self, p: list[Tensor], x: Tensor) -> tuple[Tensor, Tensor | None]:
-        return x.flatten(2).permute(1, 2, 0), None
+        return x.permute(0, 1, 3, 4, 2).flatten(1, 3), None
 
     def inverse(self, p: list[Tensor], y: Tensor) -> Tensor:
-        return y.permute(2, 0, 1).unflatten(2, self.shape)
+        return y.unflatten(1, self.shape).permute(0, 1, 4, 2, 3).contiguous()
 
 
 def count(shapes: list[tuple[int, ...]]) -> int:

@@ -13,7 +13,7 @@ class Flow:
     """K flows of one architecture, as functions of their parameters (K, n_parameters).
 
     :meth:`forward` and :meth:`inverse` work in the layout that is fast: codes are (K, n_features, batch), and data
-    are the same for a fully connected flow and (batch, K, channels, height, width) for a convolutional one.
+    are the same for a fully connected flow and (K, channels, batch, height, width) for a convolutional one.
     :meth:`encode` and :meth:`decode` take rows.
 
     Parameters
@@ -69,9 +69,8 @@ class Flow:
 
     def lay_out(self, rows: Tensor) -> Tensor:
         """Rows (batch, *shape), the same for every model, in the layout of :meth:`forward`."""
-        if len(self.shape) == 1:
-            return rows.T.contiguous().expand(self.n_models, -1, -1)
-        return rows.contiguous(memory_format=torch.channels_last).unsqueeze(1).expand(-1, self.n_models, -1, -1, -1)
+        first = rows.transpose(0, 1).contiguous()
+        return first.expand(self.n_models, *first.shape)
 
     @torch.no_grad()
     def encode(self, theta: Tensor, rows: Tensor, *, batch_size: int = 4096) -> tuple[Tensor, Tensor]:
@@ -89,7 +88,7 @@ class Flow:
         parts = []
         for part in codes.split(batch_size, dim=1):
             x = self.inverse(theta, part.transpose(1, 2).contiguous())
-            parts.append(x.transpose(1, 2) if len(self.shape) == 1 else x.transpose(0, 1))
+            parts.append(x.transpose(1, 2))
         return torch.cat(parts, 1)
 
     def select(self, model: int) -> "Flow":

@@ -30,6 +30,7 @@ def supports(flow: Flow) -> bool:
         and layer.affine.clamp == "atan"
         and layer.affine.limit <= 2
         and max(layer.hidden, layer.features) <= MAX_WIDTH
+        and min(layer.hidden, layer.first) >= 2
         for layer in flow.layers
     )
 
@@ -69,41 +70,39 @@ def _exp(x):
 def _linear(w, transposed, bias, u, out, n_in, n_out, size, relu):
     """out = w u + bias, or w' u (no bias) where transposed; then max(0, .) where relu.
 
-    Two rows of the result and five of u at a time, to load less than is computed.
+    Two rows of the result (the last two again where their number is odd) and five of u at a time, to load less than
+    is computed.
     """
-    for o in range(0, n_out, 2):
-        two = o + 1 < n_out
-        q = o + 1 if two else o
-        for t in range(size):
-            out[o, t] = np.float32(0) if transposed else bias[o]
-            out[q, t] = np.float32(0) if transposed else bias[q]
-        i = 0
-        while i + 5 <= n_in:
+    for pair in range(0, n_out, 2):
+        o = min(pair, n_out - 2)
+        q = o + 1
+        c, d = (np.float32(0), np.float32(0)) if transposed else (bias[o], bias[q])
+        i = n_in % 5
+        if i:
+            out[o, :size], out[q, :size] = c, d
+        for r in range(i):
+            a0, b0 = (w[r, o], w[r, q]) if transposed else (w[o, r], w[q, r])
+            for t in range(size):
+                out[o, t] += a0 * u[r, t]
+                out[q, t] += b0 * u[r, t]
+        while i < n_in:
             if transposed:
                 a0, a1, a2, a3, a4 = w[i, o], w[i + 1, o], w[i + 2, o], w[i + 3, o], w[i + 4, o]
                 b0, b1, b2, b3, b4 = w[i, q], w[i + 1, q], w[i + 2, q], w[i + 3, q], w[i + 4, q]
             else:
                 a0, a1, a2, a3, a4 = w[o, i], w[o, i + 1], w[o, i + 2], w[o, i + 3], w[o, i + 4]
                 b0, b1, b2, b3, b4 = w[q, i], w[q, i + 1], w[q, i + 2], w[q, i + 3], w[q, i + 4]
-            if two:
+            if i == 0:
+                for t in range(size):
+                    u0, u1, u2, u3, u4 = u[i, t], u[i + 1, t], u[i + 2, t], u[i + 3, t], u[i + 4, t]
+                    out[o, t] = c + a0 * u0 + a1 * u1 + a2 * u2 + a3 * u3 + a4 * u4
+                    out[q, t] = d + b0 * u0 + b1 * u1 + b2 * u2 + b3 * u3 + b4 * u4
+            else:
                 for t in range(size):
                     u0, u1, u2, u3, u4 = u[i, t], u[i + 1, t], u[i + 2, t], u[i + 3, t], u[i + 4, t]
                     out[o, t] += a0 * u0 + a1 * u1 + a2 * u2 + a3 * u3 + a4 * u4
                     out[q, t] += b0 * u0 + b1 * u1 + b2 * u2 + b3 * u3 + b4 * u4
-            else:
-                for t in range(size):
-                    out[o, t] += (
-                        a0 * u[i, t] + a1 * u[i + 1, t] + a2 * u[i + 2, t] + a3 * u[i + 3, t] + a4 * u[i + 4, t]
-                    )
             i += 5
-        while i < n_in:
-            a0, b0 = (w[i, o], w[i, q]) if transposed else (w[o, i], w[q, i])
-            for t in range(size):
-                out[o, t] += a0 * u[i, t]
-            if two:
-                for t in range(size):
-                    out[q, t] += b0 * u[i, t]
-            i += 1
         if relu:
             for t in range(size):
                 out[o, t] = max(out[o, t], np.float32(0))
@@ -111,8 +110,11 @@ def _linear(w, transposed, bias, u, out, n_in, n_out, size, relu):
 
 
 @_jit
-def _couple(theta, at, n_in, n_out, hidden, limit, u, x, y, h1, h2, a, e, size):
-    """y = x exp(s) + t with (s, t) from u; keeps h1, h2, the raw s in a, and exp(s) in e. Returns the next offset."""
+def _couple(theta, at, n_in, n_out, hidden, limit, u, x, y, h1, h2, a, e, known, mean, size):
+    """y = x exp(s) + t with (s, t) from u; keeps h1, h2 and the raw s in a, and exp(s) in e, unless ``known``.
+
+    Returns the next offset.
+    """
     w1 = theta[at : at + hidden * n_in].reshape((hidden, n_in))
     at += hidden * n_in
     b1 = theta[at : at + hidden]
@@ -128,17 +130,18 @@ def _couple(theta, at, n_in, n_out, hidden, limit, u, x, y, h1, h2, a, e, size):
     _linear(w1, False, b1, u, h1, n_in, hidden, size, True)
     _linear(w2, False, b2, h1, h2, hidden, hidden, size, True)
     _linear(w3, False, b3, h2, a, hidden, 2 * n_out, size, False)
-    scale, inverse = np.float32(limit * ATAN), np.float32(1 / limit)
-    mean = np.zeros(size, np.float32)
+    if not known:
+        scale, inverse, part = np.float32(limit * ATAN), np.float32(1 / limit), np.float32(1 / n_out)
+        mean[:] = np.float32(0)
+        for o in range(n_out):
+            for t in range(size):
+                e[o, t] = scale * _atan(inverse * a[o, t])
+            for t in range(size):
+                mean[t] += e[o, t]
+        for o in range(n_out):
+            for t in range(size):
+                e[o, t] = _exp(e[o, t] - part * mean[t])
     for o in range(n_out):
-        for t in range(size):
-            e[o, t] = scale * _atan(inverse * a[o, t])
-        for t in range(size):
-            mean[t] += e[o, t]
-    part = np.float32(1 / n_out)
-    for o in range(n_out):
-        for t in range(size):
-            e[o, t] = _exp(e[o, t] - part * mean[t])
         for t in range(size):
             y[o, t] = x[o, t] * e[o, t] + a[n_out + o, t]
     return at
@@ -177,15 +180,15 @@ def _accumulate(g, u, dw, db, n_out, n_in, size):
 
 
 @_jit
-def _uncouple(theta, grad, at, n_in, n_out, hidden, limit, u, x, h1, h2, a, e, dy, dx, du, size):
+def _uncouple(theta, grad, at, n_in, n_out, hidden, limit, u, x, h1, h2, a, e, dy, dx, du, work, size):
     """Gradient of :func:`_couple`: adds to grad, dx = dy exp(s), du = what reaches u through the sub-network."""
     o1 = at + hidden * n_in
     o2 = o1 + hidden
     o3 = o2 + hidden * hidden
     o4 = o3 + hidden
     o5 = o4 + 2 * n_out * hidden
-    ga = np.empty((2 * n_out, size), np.float32)
-    mean = np.zeros(size, np.float32)
+    ga, g1, g2, mean = work[: 2 * n_out], work[-2 * hidden - 1 : -hidden - 1], work[-hidden - 1 : -1], work[-1]
+    mean[:] = np.float32(0)
     for o in range(n_out):
         for t in range(size):
             dx[o, t] = dy[o, t] * e[o, t]
@@ -197,8 +200,6 @@ def _uncouple(theta, grad, at, n_in, n_out, hidden, limit, u, x, h1, h2, a, e, d
         for t in range(size):
             v = inverse * a[o, t]
             ga[o, t] = (ga[o, t] - part * mean[t]) * np.float32(ATAN) / (np.float32(1) + v * v)
-    g2 = np.empty((hidden, size), np.float32)
-    g1 = np.empty((hidden, size), np.float32)
     none = theta[:0]
     _accumulate(ga, h2, grad[o4:o5].reshape((2 * n_out, hidden)), grad[o5 : o5 + 2 * n_out], 2 * n_out, hidden, size)
     _linear(theta[o4:o5].reshape((2 * n_out, hidden)), True, none, ga, g2, 2 * n_out, hidden, size, False)
@@ -215,31 +216,39 @@ def _uncouple(theta, grad, at, n_in, n_out, hidden, limit, u, x, h1, h2, a, e, d
 
 
 @_jit
-def _tile(theta, permutations, hidden, limit, current, saved, size):
-    """Codes of one tile in place; ``saved`` (blocks, rows, tile) keeps what the gradient needs."""
+def _tile(theta, permutations, hidden, limit, current, saved, exps, known, mean, size):
+    """Codes of one tile in place; ``saved`` (blocks, rows, tile) keeps what the gradient needs, ``exps`` the scales.
+
+    Without ``known`` scales, ``saved`` has one block, which all use in turn: the first pass needs none afterwards.
+    """
     blocks, d = permutations.shape
     first, second = d // 2, d - d // 2
     at = 0
     for b in range(blocks):
-        s = saved[b]
+        s, e = saved[b % len(saved)], exps[b]
         for i in range(d):
+            row = current[permutations[b, i]]
             for t in range(size):
-                s[i, t] = current[permutations[b, i], t]
+                s[i, t] = row[t]
         i = d + first
         j = i + 2 * hidden
-        y1, h1, h2, a, e = s[d:i], s[i : i + hidden], s[i + hidden : j], s[j : j + 2 * first], s[j + 2 * first :]
-        at = _couple(theta, at, second, first, hidden, limit, s[first:d], s[:first], y1, h1, h2, a, e, size)
-        i = j + 3 * first
+        y1, h1, h2, a, e1 = s[d:i], s[i : i + hidden], s[i + hidden : j], s[j : j + 2 * first], e[:first]
+        at = _couple(
+            theta, at, second, first, hidden, limit, s[first:d], s[:first], y1, h1, h2, a, e1, known, mean, size
+        )
+        i = j + 2 * first
         j = i + 2 * hidden
-        h1, h2, a, e = s[i : i + hidden], s[i + hidden : j], s[j : j + 2 * second], s[j + 2 * second :]
-        at = _couple(theta, at, first, second, hidden, limit, y1, s[first:d], current[first:], h1, h2, a, e, size)
+        h1, h2, a, e2 = s[i : i + hidden], s[i + hidden : j], s[j:], e[first:]
+        at = _couple(
+            theta, at, first, second, hidden, limit, y1, s[first:d], current[first:], h1, h2, a, e2, known, mean, size
+        )
         for i in range(first):
             for t in range(size):
                 current[i, t] = y1[i, t]
 
 
 @_jit
-def _tile_gradient(theta, permutations, hidden, limit, dy, dx, du, saved, grad, size):
+def _tile_gradient(theta, permutations, hidden, limit, dy, dx, du, saved, exps, grad, work, size):
     """Adds the parameters' gradient of one tile to ``grad``; ``dy`` is the gradient of its codes and is used up."""
     blocks, d = permutations.shape
     first, second = d // 2, d - d // 2
@@ -247,43 +256,47 @@ def _tile_gradient(theta, permutations, hidden, limit, dy, dx, du, saved, grad, 
     n1 = shared + hidden * second + 2 * first * (hidden + 1)
     n2 = shared + hidden * first + 2 * second * (hidden + 1)
     for b in range(blocks - 1, -1, -1):
-        s, at = saved[b], b * (n1 + n2)
-        i = d + first + 2 * hidden + 3 * first
+        s, e, at = saved[b], exps[b], b * (n1 + n2)
+        i = d + first + 2 * hidden + 2 * first
         j = i + 2 * hidden
-        h1, h2, a, e = s[i : i + hidden], s[i + hidden : j], s[j : j + 2 * second], s[j + 2 * second :]
+        h1, h2, a, e2 = s[i : i + hidden], s[i + hidden : j], s[j:], e[first:]
         y1, x1, x2 = s[d : d + first], s[:first], s[first:d]
-        g1, g2 = dy[:first], dy[first:]
-        _uncouple(theta, grad, at + n1, first, second, hidden, limit, y1, x2, h1, h2, a, e, g2, dx[first:], du, size)
+        g1, g2, dx2 = dy[:first], dy[first:], dx[first:]
+        _uncouple(theta, grad, at + n1, first, second, hidden, limit, y1, x2, h1, h2, a, e2, g2, dx2, du, work, size)
         for i in range(first):
             for t in range(size):
                 g1[i, t] += du[i, t]
         i = d + first
         j = i + 2 * hidden
-        h1, h2, a, e = s[i : i + hidden], s[i + hidden : j], s[j : j + 2 * first], s[j + 2 * first :]
-        _uncouple(theta, grad, at, second, first, hidden, limit, x2, x1, h1, h2, a, e, g1, dx[:first], du, size)
+        h1, h2, a, e1 = s[i : i + hidden], s[i + hidden : j], s[j : j + 2 * first], e[:first]
+        _uncouple(theta, grad, at, second, first, hidden, limit, x2, x1, h1, h2, a, e1, g1, dx[:first], du, work, size)
         for i in range(d):
+            row = dy[permutations[b, i]]
             for t in range(size):
-                dy[permutations[b, i], t] = dx[i, t] + (du[i - first, t] if i >= first else np.float32(0))
+                row[t] = dx[i, t] + (du[i - first, t] if i >= first else np.float32(0))
 
 
 @_jit
-def _run(theta, permutations, hidden, limit, x, z, dz, grad, rows):
-    """Codes z of one model or, where ``dz`` has their gradient, that of the parameters.
+def _run(theta, permutations, hidden, limit, x, z, exps, dz, grad):
+    """Codes z of one model and its scales ``exps`` or, where ``dz`` has the gradient of z, that of the parameters.
 
-    The gradient computes the activations of a tile again: cheaper than writing them to memory and reading them back.
+    The gradient computes the other activations of a tile again: cheaper than writing them to memory and reading them.
     """
     blocks, d = permutations.shape
-    saved = np.empty((blocks, rows, TILE), np.float32)
+    known = dz.size > 0
+    saved = np.empty((blocks if known else 1, 3 * d + d // 2 + 4 * hidden, TILE), np.float32)
     current, dx, du = np.empty((d, TILE), np.float32), np.empty((d, TILE), np.float32), np.empty((d, TILE), np.float32)
+    work = np.empty((d + 1 + 2 * hidden + 1, TILE), np.float32)
     for start in range(0, x.shape[1], TILE):
         size = min(TILE, x.shape[1] - start)
         current[:, :size] = x[:, start : start + size]
-        _tile(theta, permutations, hidden, limit, current, saved, size)
-        if dz.size == 0:
-            z[:, start : start + size] = current[:, :size]
-        else:
+        scales = exps[start // TILE]
+        _tile(theta, permutations, hidden, limit, current, saved, scales, known, work[-1], size)
+        if known:
             current[:, :size] = dz[:, start : start + size]
-            _tile_gradient(theta, permutations, hidden, limit, current, dx, du, saved, grad, size)
+            _tile_gradient(theta, permutations, hidden, limit, current, dx, du, saved, scales, grad, work, size)
+        else:
+            z[:, start : start + size] = current[:, :size]
 
 
 class FusedForward:
@@ -299,17 +312,18 @@ class FusedForward:
 
     def __init__(self, flow: Flow):
         if not supports(flow):
-            raise ValueError("the fused kernel computes narrow, fully connected GIN flows with clamp='atan' only.")
+            raise ValueError(
+                "the fused kernel computes GIN flows with clamp='atan' only, convolutional or fully connected of up to "
+                f"{MAX_WIDTH} features and hidden units. Use engine='auto' or 'torch'."
+            )
         self.hidden, self.limit = flow.layers[0].hidden, flow.layers[0].affine.limit
         self.permutations = np.stack([layer.permutations.numpy() for layer in flow.layers], 1)
-        d = flow.n_features
-        self.rows = d + d // 2 + 4 * self.hidden + 3 * d
 
     def __call__(self, theta: Tensor, x: Tensor) -> tuple[Tensor, None]:
         return _Fused.apply(theta, x, self), None
 
-    def run(self, k: int, theta: Any, x: Any, z: Any, dz: Any, grad: Any) -> None:
-        _run(theta, self.permutations[k], self.hidden, self.limit, x, z, dz, grad, self.rows)
+    def run(self, k: int, theta: Any, x: Any, z: Any, exps: Any, dz: Any, grad: Any) -> None:
+        _run(theta, self.permutations[k], self.hidden, self.limit, x, z, exps, dz, grad)
 
     def each_model(self, run: Any, n: int) -> None:
         threads = min(n, torch.get_num_threads())
@@ -326,14 +340,16 @@ class _Fused(torch.autograd.Function):
     def forward(ctx: Any, theta: Tensor, x: Tensor, kernel: FusedForward) -> Tensor:
         weights, data = np.ascontiguousarray(theta.detach().numpy()), x.detach().numpy()
         z, none = np.empty(x.shape, np.float32), np.empty((0, 0), np.float32)
-        kernel.each_model(lambda k: kernel.run(k, weights[k], data[k], z[k], none, weights[k]), len(z))
-        ctx.kernel, ctx.weights, ctx.data = kernel, weights, data
+        tiles, (models, *each) = -(-x.shape[2] // TILE), kernel.permutations.shape
+        exps = np.empty((models, tiles, *each, TILE), np.float32)
+        kernel.each_model(lambda k: kernel.run(k, weights[k], data[k], z[k], exps[k], none, weights[k]), len(z))
+        ctx.kernel, ctx.weights, ctx.data, ctx.exps = kernel, weights, data, exps
         return torch.from_numpy(z)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
-        kernel, weights, data = ctx.kernel, ctx.weights, ctx.data
+        kernel, weights, data, exps = ctx.kernel, ctx.weights, ctx.data, ctx.exps
         dz = np.ascontiguousarray(grads[0].numpy())
         grad, none = np.zeros_like(weights), np.empty((0, 0), np.float32)
-        kernel.each_model(lambda k: kernel.run(k, weights[k], data[k], none, dz[k], grad[k]), len(dz))
+        kernel.each_model(lambda k: kernel.run(k, weights[k], data[k], none, exps[k], dz[k], grad[k]), len(dz))
         return torch.from_numpy(grad), None, None
