@@ -150,7 +150,7 @@ def report(title, times, per_model, difference):
     print(f"{'':34s}{'ms / model-step':>16s}{'times FrEIA':>14s}")
     for name, ms in times.items():
         each = ms / per_model.get(name, 1)
-        print(f"{name:34s}{each:16.2f}{base / each:14.1f}")
+        print(f"{name:34s}{each:16.2f}{base / each:14.2f}")
 
 
 def small(rounds):

@@ -12,10 +12,10 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from matplotlib.figure import Figure
+from matplotlib.image import imread, imsave
 
 import unbraid as ub
-from unbraid.report.flows import heat_map, plot_samples, plot_spectrum, plot_traversal
+from unbraid.report.flows import plot_samples, plot_spectrum, plot_traversal
 
 
 def load(folder, part):
@@ -51,18 +51,12 @@ def traversals(model, means, stds, which, values):
     return images.reshape(10, len(values), 28, 28)
 
 
-def draw_together(panels, values):
-    """All panels small, five steps each and the heat maps: eight to a row."""
-    rows = -(-len(panels) // 8)
-    figure = Figure(figsize=(13, 3.3 * rows), layout="constrained")
-    for i, (ax, images) in enumerate(zip(figure.subplots(rows, 8, squeeze=False).flat, panels)):
-        heat = np.stack([heat_map(digit, values) for digit in images])
-        tiles = np.concatenate((np.clip(images[:, ::2], 0, 1), np.clip(heat, 0, 1)[:, None]), 1)
-        ax.imshow(tiles.transpose(0, 2, 1, 3).reshape(280, -1), cmap="gray_r", vmin=0, vmax=1)
-        ax.axvline(5 * 28 - 0.5, color="#c0392b", linewidth=0.8)
-        ax.set_title(f"latent {i + 1}", fontsize=9)
-        ax.set_axis_off()
-    return figure
+def draw_together(files, path):
+    """The panels of these files in one picture, four to a row."""
+    panels = [imread(file)[..., :3] for file in files]
+    height, width = (min(p.shape[i] for p in panels) for i in (0, 1))
+    panels = [p[:height, :width] for p in panels]
+    imsave(path, np.concatenate([np.concatenate(panels[i : i + 4], 1) for i in range(0, len(panels), 4)]))
 
 
 def draw(model, method, images, labels, out, n_panels, n_kept):
@@ -72,11 +66,11 @@ def draw(model, method, images, labels, out, n_panels, n_kept):
     figure = plot_spectrum(spectrum, model.n_informative_, information=model.information_)
     figure.savefig(out / f"flows-mnist-{method}-spectrum.png", dpi=90)
     values = np.linspace(-2, 2, 9)
-    panels = [traversals(model, means, stds, i, values) for i in range(n_panels)]
-    for i, images in enumerate(panels):
-        panel = plot_traversal(images, values, title=f"latent {i + 1}")
-        panel.savefig(out / f"flows-mnist-{method}-latent-{i + 1}.png", dpi=80)
-    draw_together(panels, values).savefig(out / f"flows-mnist-{method}-latents.png", dpi=80)
+    files = [out / f"flows-mnist-{method}-latent-{i + 1}.png" for i in range(n_panels)]
+    for i, file in enumerate(files):
+        panel = plot_traversal(traversals(model, means, stds, i, values), values, title=f"latent {i + 1}")
+        panel.savefig(file, dpi=80)
+    draw_together(files[:8], out / f"flows-mnist-{method}-latents.png")
     rng = np.random.default_rng(0)
     for temperature in (1.0, 0.8):
         style = temperature * rng.standard_normal((8, 1, codes.shape[1]))
@@ -98,7 +92,7 @@ def main():
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--steps", type=int, default=25_000, help="the paper's 100 epochs are 25,000 steps of 240")
-    parser.add_argument("--panels", type=int, default=16)
+    parser.add_argument("--panels", type=int, default=16, help="the first eight also go in one picture")
     parser.add_argument("--kept", type=int, default=22, help="latents drawn in samples; the paper has 22")
     parser.add_argument("--images", type=int, default=60_000)
     args = parser.parse_args()
