@@ -26,7 +26,7 @@ class Method:
         maker = getattr(ub, self.estimator)
         known = maker().get_params()
         chosen = {k: v for k, v in parameters.items() if k in known and v is not None}
-        if chosen.get("n_factors") == "auto" and isinstance(known["n_factors"], int):
+        if self.is_trained and chosen.get("n_factors") == "auto" != known["n_factors"]:
             del chosen["n_factors"]  # a network has a number of codes, and no way to estimate it
         return maker(**chosen)
 

@@ -44,7 +44,7 @@ def agreement(codes: np.ndarray) -> np.ndarray:
 
     >>> z = np.random.default_rng(0).normal(size=(500, 2))
     >>> turned = z @ np.array([[0.8, 0.6], [-0.6, 0.8]])
-    >>> agreement(np.stack([turned, z, -3 * z[:, ::-1]])).argmin()
+    >>> int(agreement(np.stack([turned, z, -3 * z[:, ::-1]])).argmin())
     0
     """
     standard = codes - codes.mean(1, keepdims=True)
