@@ -67,7 +67,7 @@ def test_killed_and_resumed_gives_the_same_bytes(tmp_path, method):
 
 
 def test_interrupt_saves_and_the_next_fit_goes_on(tmp_path):
-    steps, checkpoint = 2000, tmp_path / "run.safetensors"
+    steps, checkpoint = 700, tmp_path / "run.safetensors"
     process = start("VAE", checkpoint, steps)
     wait_for(checkpoint, process)
     process.send_signal(signal.SIGINT)
