@@ -250,7 +250,8 @@ def test_an_earlier_run_survives_a_failed_one_and_is_replaced_by_a_good_one(fit,
 def test_control_c_stops_with_a_sentence(tmp_path):
     """A real process and a real signal, sent while the fit (here a sleep, so that it lasts) is under way."""
     code = (
-        "import sys, time, unbraid.cli.methods as m\n"
+        "import signal, sys, time, unbraid.cli.methods as m\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # ignored where tests run in the background
         "def slow(*a, **k):\n    print('fitting', flush=True)\n    time.sleep(60)\n"
         "m.fit_timed = slow\n"
         "from unbraid.cli import main\n"
