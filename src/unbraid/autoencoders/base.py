@@ -1,7 +1,6 @@
 """What all autoencoders share: parameters, checked data, and the way from networks to trained weights."""
 
 import copy
-import inspect
 import os
 import warnings
 from collections.abc import Iterator
@@ -23,6 +22,7 @@ from unbraid.autoencoders.logs import Logs
 from unbraid.autoencoders.points import Points, as_images, check_values
 from unbraid.autoencoders.presets import Preset, preset_of
 from unbraid.autoencoders.training import Batch, Group, Loss, Schedule, Trainer
+from unbraid.inherited_parameters import InheritsParameters
 from unbraid.networks.autoencoder import initialise
 from unbraid.persistence import Persistent
 
@@ -32,7 +32,9 @@ NOT_IDENTITY = frozenset(
 )
 
 
-class AutoencoderEstimator(Coder, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, Persistent):
+class AutoencoderEstimator(
+    Coder, InheritsParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, Persistent
+):
     """Base of the autoencoders.
 
     Parameters that all of them take:
@@ -137,16 +139,6 @@ class AutoencoderEstimator(Coder, ClassNamePrefixFeaturesOutMixin, TransformerMi
         self.accelerate = accelerate
         self.progress = progress
         self.random_state = random_state
-
-    def __init_subclass__(cls, **keywords: Any) -> None:
-        """A method's ``__init__`` names what it adds and passes the rest on; its signature shows both."""
-        super().__init_subclass__(**keywords)
-        if "__init__" in vars(cls):
-            own = inspect.signature(cls.__init__)
-            named = {k: p for k, p in own.parameters.items() if p.kind is not p.VAR_KEYWORD}
-            inherited = inspect.signature(super(cls, cls).__init__).parameters
-            rest = [p for k, p in inherited.items() if k not in named]
-            cls.__init__.__signature__ = own.replace(parameters=[*named.values(), *rest])  # type: ignore[attr-defined]
 
     def _check_parameters(self) -> None:
         if self.likelihood not in likelihood.LIKELIHOODS:

@@ -17,6 +17,7 @@ from unbraid.flows.conditions import Condition
 from unbraid.flows.families import Normal, family
 from unbraid.flows.spectrum import knee
 from unbraid.flows.training import Schedule, Trainer
+from unbraid.inherited_parameters import InheritsParameters
 from unbraid.networks.coupling import Affine
 from unbraid.networks.flow import Flow, conv_flow, dense_flow
 from unbraid.persistence import Persistent
@@ -26,7 +27,7 @@ ENGINES = ("auto", "torch", "fused", "compile")
 FUSED_MIN_STEPS = 200  # shorter runs are over before the kernel is loaded
 
 
-class FlowEstimator(TransformerMixin, BaseEstimator, Persistent):
+class FlowEstimator(InheritsParameters, TransformerMixin, BaseEstimator, Persistent):
     """Base of the flow estimators; see :class:`~unbraid.GIN` for the parameters."""
 
     _kind = "gin"

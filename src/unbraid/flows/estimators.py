@@ -1,6 +1,5 @@
 """NICE, RealNVP and GIN: flows whose latent distribution depends on a condition."""
 
-import os
 from typing import Any, Self
 
 import numpy as np
@@ -22,38 +21,9 @@ class ConditionalFlow(FlowEstimator):
 
     _needs_labels = False
 
-    def __init__(
-        self,
-        *,
-        condition: str = "auto",
-        latent: str = "normal",
-        architecture: str = "auto",
-        n_blocks: int | tuple[int, int, int] | None = None,
-        hidden: int | tuple[int, int, int] | None = None,
-        clamp: str = "atan",
-        batch_size: int = 1000,
-        max_steps: int = 800,
-        learning_rate: float = 1e-2,
-        noise: float | str = "auto",
-        n_init: int = 4,
-        n_informative: int | str = "auto",
-        validation_fraction: float = 0.1,
-        patience: int = 5,
-        tol: float = 1e-3,
-        max_seconds: float | None = None,
-        engine: str = "auto",
-        checkpoint: str | os.PathLike | None = None,
-        progress: bool | None = None,
-        random_state: Any = None,
-    ):
+    def __init__(self, *, condition: str = "auto", **settings: Any):
+        super().__init__(**settings)
         self.condition = condition
-        super().__init__(
-            latent=latent, architecture=architecture, n_blocks=n_blocks, hidden=hidden, clamp=clamp,
-            batch_size=batch_size, max_steps=max_steps, learning_rate=learning_rate, noise=noise, n_init=n_init,
-            n_informative=n_informative, validation_fraction=validation_fraction, patience=patience, tol=tol,
-            max_seconds=max_seconds, engine=engine, checkpoint=checkpoint, progress=progress,
-            random_state=random_state,
-        )  # fmt: skip
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit to X, (n, features) or images, given ``y``: one label, C class weights or q values a row."""
