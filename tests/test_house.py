@@ -40,8 +40,8 @@ def imports_of(path):
 
 def room_of(module):
     parts = module.split(".")
-    if len(parts) > 1 and parts[1] in unbraid._HOMES:
-        return unbraid._HOMES[parts[1]].split(".")[0]
+    if len(parts) > 1 and parts[1] in unbraid._ESTIMATORS:
+        return unbraid._ESTIMATORS[parts[1]].family
     return parts[1] if len(parts) > 1 and parts[1] in ROOMS else None
 
 
@@ -79,7 +79,7 @@ def test_import_takes_under_a_second():
     assert min(seconds) < 1
 
 
-@pytest.mark.parametrize("name", sorted(unbraid._HOMES))
+@pytest.mark.parametrize("name", sorted(unbraid._ESTIMATORS))
 def test_public_names_resolve(name):
     assert getattr(unbraid, name).__module__.startswith("unbraid.")
 

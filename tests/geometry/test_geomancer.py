@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from manifolds import product
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import unbraid as ub
+from tests.geometry.manifolds import product
 from unbraid.geometry import GeometryWarning
 from unbraid.geometry.eigen import filtered, lowest_fields
 from unbraid.geometry.graph import nearest, symmetrised

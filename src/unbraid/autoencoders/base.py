@@ -17,14 +17,14 @@ from torch import nn
 
 from unbraid.autoencoders import likelihood
 from unbraid.autoencoders.coding import Coder, is_table
-from unbraid.autoencoders.devices import PRECISIONS, Accelerated, Single
-from unbraid.autoencoders.logs import Logs
 from unbraid.autoencoders.points import Points, as_images, check_values
 from unbraid.autoencoders.presets import Preset, preset_of
 from unbraid.autoencoders.training import Batch, Group, Loss, Schedule, Trainer
-from unbraid.inherited_parameters import InheritsParameters
+from unbraid.contract.parameters import InheritsParameters
+from unbraid.contract.persistence import Persistent
 from unbraid.networks.autoencoder import initialise
-from unbraid.persistence import Persistent
+from unbraid.training.devices import PRECISIONS, Accelerated, Single
+from unbraid.training.logs import Logs
 
 NOT_IDENTITY = frozenset(
     ("max_seconds", "checkpoint", "checkpoint_every", "log", "log_every", "tensorboard", "device", "progress")

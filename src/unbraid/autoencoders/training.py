@@ -17,11 +17,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from unbraid.autoencoders.checkpoint import read_checkpoint, write_checkpoint
-from unbraid.autoencoders.devices import Single
-from unbraid.autoencoders.logs import Logs
 from unbraid.autoencoders.points import Points
-from unbraid.progress import bar
+from unbraid.contract.progress import bar
+from unbraid.training.checkpoint import read_checkpoint, write_checkpoint
+from unbraid.training.devices import Single
+from unbraid.training.logs import Logs
 
 
 @dataclass(frozen=True)

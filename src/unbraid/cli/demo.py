@@ -25,7 +25,7 @@ def demo(
     """
     import unbraid as ub
     from unbraid.cli.methods import METHODS, fit_timed
-    from unbraid.progress import bar
+    from unbraid.contract.progress import bar
     from unbraid.report.pages import demo_page
 
     if points < 200:

@@ -103,7 +103,7 @@ def number(text: str, option: str, *words: str) -> int | str:
 
 def _free(run: Path) -> Path:
     """Refuse a folder that is something else before any time is spent."""
-    from unbraid.persistence import CONFIG
+    from unbraid.contract.persistence import CONFIG
 
     if run.exists() and not (run / CONFIG).is_file() and (not run.is_dir() or any(run.iterdir())):
         raise FileExistsError(f"{run} exists and is not a saved run; it was left alone. Give another folder by --out.")

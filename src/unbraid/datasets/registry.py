@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+from unbraid.contract.extras import require
 from unbraid.datasets.base import Dataset
 from unbraid.datasets.remote import places
 from unbraid.datasets.storage import locate
-from unbraid.extras import require
 
 
 @dataclass(frozen=True)

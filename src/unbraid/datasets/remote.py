@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from unbraid.contract.progress import bar
 from unbraid.datasets.storage import data_folder
-from unbraid.progress import bar
 
 BLOCK = 1 << 20
 

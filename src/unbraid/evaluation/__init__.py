@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from unbraid.contract.progress import bar
 from unbraid.evaluation.interval import interval, replicate
 from unbraid.evaluation.protocol import PROTOCOLS, Protocol, find_protocol
 from unbraid.evaluation.registry import REGISTRY, Metric, register, select
 from unbraid.evaluation.sample import Sample, ceiling_codes, draw_sample
 from unbraid.evaluation.table import Evaluation, Score
-from unbraid.progress import bar
 
 __all__ = [
     "PROTOCOLS",

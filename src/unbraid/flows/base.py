@@ -13,14 +13,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
+from unbraid.contract.parameters import InheritsParameters
+from unbraid.contract.persistence import Persistent
 from unbraid.flows.conditions import Condition
 from unbraid.flows.families import Normal, family
 from unbraid.flows.spectrum import knee
 from unbraid.flows.training import Schedule, Trainer
-from unbraid.inherited_parameters import InheritsParameters
 from unbraid.networks.coupling import Affine
 from unbraid.networks.flow import Flow, conv_flow, dense_flow
-from unbraid.persistence import Persistent
 
 ARCHITECTURES = ("auto", "dense", "convolutional")
 ENGINES = ("auto", "torch", "fused", "compile")

@@ -12,9 +12,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from unbraid.contract.progress import bar
 from unbraid.flows.conditions import Condition
 from unbraid.networks.flow import Flow
-from unbraid.progress import bar
 
 BETAS = (0.9, 0.99)  # the second moment forgets in 100 steps; 0.999 is slow for runs of 800
 

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from unbraid.contract.persistence import Persistent
 from unbraid.geometry.charts import Chart, analogy, charts
 from unbraid.geometry.denoise import spanning_basis
 from unbraid.geometry.diagonalize import Clusters, assign, find_clusters, joint_diagonals
@@ -18,8 +19,7 @@ from unbraid.geometry.graph import Graph, joined, nearest, order_in_space, symme
 from unbraid.geometry.operator import n_threads, transports, unpack
 from unbraid.geometry.reading import SAFE_RATIO, GeometryWarning, Reading, _flat, read_spectrum
 from unbraid.geometry.tangents import angle_between, n_unknowns, tangent_frames
-from unbraid.intrinsic_dimension import DimensionEstimate, distinct_rows, estimate_dimension
-from unbraid.persistence import Persistent
+from unbraid.manifold.dimension import DimensionEstimate, distinct_rows, estimate_dimension
 
 UNSETTLED_TANGENTS = 0.5
 COMMUTING = 0.15
@@ -41,7 +41,7 @@ class Geomancer(TransformerMixin, Persistent, BaseEstimator):
     Parameters
     ----------
     dim : "auto" or int
-        Dimension of the whole manifold; "auto" takes :func:`~unbraid.intrinsic_dimension.estimate_dimension`.
+        Dimension of the whole manifold; "auto" takes :func:`~unbraid.manifold.dimension.estimate_dimension`.
     n_neighbors : "auto" or int
         Points for each tangent space; "auto" is :math:`k (k + 3)`, twice the unknowns of a quadratic fit, 28 for k = 4.
         The graph takes the nearest :math:`2 k + 2` of them.

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from unbraid.extras import require
+from unbraid.contract.extras import require
 from unbraid.metrics.arrays import Factors, Split, choose
 from unbraid.metrics.boosting import Boosting
 

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unbraid.extras import require
+from unbraid.contract.extras import require
 
 BLUE, RED, GREY = "#1f4e79", "#c0392b", "#8a8f98"
 

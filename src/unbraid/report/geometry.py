@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from unbraid.extras import require
+from unbraid.contract.extras import require
 
 
 def _axes(axes, **options):

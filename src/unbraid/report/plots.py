@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unbraid.extras import require
+from unbraid.contract.extras import require
 from unbraid.metrics.mcc import correlations
 from unbraid.report.drawing import (
     BLUE,

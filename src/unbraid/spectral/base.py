@@ -6,20 +6,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import ThreadpoolController
 
+from unbraid.contract.estimator import Estimator
+from unbraid.contract.inputs import Rows, is_lazy
+from unbraid.contract.progress import bar
+from unbraid.contract.randomness import check_random_state
+from unbraid.manifold.neighbors import Graph
 from unbraid.metrics.local_isometry import diagonal_rescaling, isometry_of_pairs
-from unbraid.persistence import Persistent
-from unbraid.progress import bar
-from unbraid.spectral.blocks import Blocks
 from unbraid.spectral.diagnostics import Diagnostics, concerns_of, near_gaussian, warn_of
 from unbraid.spectral.eigen import DENSE_POINTS, Spectrum
 from unbraid.spectral.extension import LocalMaps
 from unbraid.spectral.ica import excess_kurtosis
-from unbraid.spectral.neighbors import Graph
 from unbraid.spectral.reduction import Reduction, affordable_rows, fit_reduction
 from unbraid.spectral.selection import Candidate, Selection
 from unbraid.spectral.trial import Choice, choose
@@ -45,7 +44,7 @@ def _one_blas_thread():
     return _threads().limit(limits=1, user_api="blas")
 
 
-class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, Persistent):
+class SpectralEstimator(Estimator):
     """Shared by the embeddings and their ICA versions; a subclass says how neighbourhoods become eigenvectors."""
 
     kind: ClassVar[str]
@@ -76,11 +75,7 @@ class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self
         """
         rng = check_random_state(self.random_state)
-        data = Blocks(X)
-        if len(data.row_shape) == 1 and hasattr(X, "shape"):
-            validate_data(self, X, skip_check_array=True)
-        self.n_features_in_ = data.n_features
-        self.row_shape_ = data.row_shape
+        data = self._read(X)
         with bar("read", show=self.verbose) as data.on_read:
             self.reduction_, pool, n = self._reduce(data, rng)
         d, origin = self._dimension(pool, n)
@@ -104,7 +99,7 @@ class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         Training points keep the codes of ``fit_transform``. A Dask array gives a Dask array, block by block.
         """
         check_is_fitted(self, "maps_")
-        if hasattr(X, "map_blocks") and hasattr(X, "dask"):
+        if is_lazy(X):
             X = X.rechunk(dict.fromkeys(range(1, X.ndim), -1))
             return X.map_blocks(
                 self.transform, dtype=float, chunks=(X.chunks[0], (self.n_factors_,)), drop_axis=list(range(2, X.ndim))
@@ -123,43 +118,27 @@ class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def inverse_transform(self, codes):
         """Data points with the given codes (n, n_factors), by the same local maps run backwards."""
         check_is_fitted(self, "maps_")
-        codes = np.atleast_2d(np.asarray(codes, dtype=np.float64))
-        if codes.ndim != 2 or codes.shape[1] != self.n_factors_:
-            raise ValueError(f"codes have shape {codes.shape}; they must be (n, {self.n_factors_}).")
-        if not np.isfinite(codes).all():
-            raise ValueError("codes contain NaN or infinity.")
-        rows = self.reduction_.inverse(self.maps_.inverse(codes))
-        return rows.reshape(len(codes), *self.row_shape_)
+        codes = self._check_codes(np.atleast_2d(codes), self.n_factors_).astype(np.float64)
+        return self._decoded(self.reduction_.inverse(self.maps_.inverse(codes)))
 
     @property
     def _n_features_out(self) -> int:
         return self.n_factors_
 
     def _map_rows(self, X, function, width: int) -> Floats:
-        if isinstance(X, np.ndarray) or hasattr(X, "iloc"):
-            self._check_names(X)
-        data = Blocks(X)
-        if data.n_features != self.n_features_in_:
-            raise ValueError(
-                f"X has {data.n_features} features, but {type(self).__name__} is expecting "
-                f"{self.n_features_in_} features as input."
-            )
+        data = self._read_new(X)
         m = self.maps_.points.shape[1]
         parts = []
         with bar("transform", show=self.verbose) as advance:
             for block in data:
-                parts.append(function(self.reduction_.truncated(m)(block)))
+                parts.append(function(self.reduction_.truncated(m)(block.reshape(len(block), -1))))
                 advance(len(block))
         return np.concatenate(parts) if parts else np.empty((0, width))
 
-    def _check_names(self, X) -> None:
-        if hasattr(self, "feature_names_in_") or hasattr(X, "iloc"):
-            validate_data(self, X, reset=False, skip_check_array=True)
-
-    def _reduce(self, data: Blocks, rng) -> tuple[Reduction, Floats, int]:
+    def _reduce(self, data: Rows, rng) -> tuple[Reduction, Floats, int]:
         """PCA, and the reduced coordinates of all rows (small n) or of a random pool in random order."""
         most = MOST_LANDMARKS + HELD_OUT + ICA_POINTS if self.n_landmarks is not None else sys.maxsize
-        sample = data.sample(affordable_rows(data.n_features, data.dtype.itemsize, most), rng)
+        sample = data.sample(affordable_rows(data.n_features, data.float_dtype.itemsize, most), rng)
         n = len(data)
         if n < 2:
             raise ValueError(f"Found array with {n} sample(s) while a minimum of 2 is required to find factors.")
@@ -191,7 +170,7 @@ class SpectralEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _dimension(self, pool: Floats, n: int) -> tuple[int, str]:
         d = self.n_factors
         if d == "auto":
-            from unbraid.intrinsic_dimension import estimate_dimension
+            from unbraid.manifold.dimension import estimate_dimension
 
             estimate = estimate_dimension(pool[:5000])
             return estimate.dim, str(estimate)

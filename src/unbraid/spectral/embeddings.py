@@ -26,7 +26,7 @@ class HessianEigenmaps(SpectralEstimator):
     Parameters
     ----------
     n_factors : int or "auto"
-        Dimension of the manifold; "auto" estimates it (:func:`unbraid.intrinsic_dimension.estimate_dimension`).
+        Dimension of the manifold; "auto" estimates it (:func:`unbraid.manifold.dimension.estimate_dimension`).
     n_neighbors : int or "auto"
         Points in a neighbourhood, the point itself included; at least 1 + d + d(d+1)/2. "auto" tries sizes (and sizes
         of the PCA) and keeps the best by ``selection``.

@@ -15,9 +15,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from unbraid.persistence import Persistent
+from unbraid.contract.persistence import Persistent
+from unbraid.manifold.neighbors import NeighborSearch
 from unbraid.spectral.alignment import tangent_bases
-from unbraid.spectral.neighbors import NeighborSearch
 
 Floats = NDArray[np.float64]
 

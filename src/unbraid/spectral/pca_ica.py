@@ -3,18 +3,16 @@
 from typing import ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from unbraid.persistence import Persistent
-from unbraid.spectral.blocks import Blocks
+from unbraid.contract.estimator import Estimator
+from unbraid.contract.randomness import check_random_state
 from unbraid.spectral.ica import excess_kurtosis, whitening
 from unbraid.spectral.reduction import affordable_rows, fit_reduction
 from unbraid.spectral.trial import best_rotation
 
 
-class PCAICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, Persistent):
+class PCAICA(Estimator):
     """PCA + ICA: exact when the factors mix linearly, and the baseline every nonlinear method has to beat.
 
     codes = R W (P^T (x - mean)), with P the leading principal directions, W the whitening and R the ICA rotation.
@@ -55,11 +53,8 @@ class PCAICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, P
     def fit(self, X, y=None):
         """Find the principal directions, then rotate; X as in :class:`HessianICA`."""
         rng = check_random_state(self.random_state)
-        data = Blocks(X)
-        if len(data.row_shape) == 1 and hasattr(X, "shape"):
-            validate_data(self, X, skip_check_array=True)
-        self.n_features_in_, self.row_shape_ = data.n_features, data.row_shape
-        sample = data.sample(affordable_rows(data.n_features, data.dtype.itemsize, 20_000), rng)
+        data = self._read(X)
+        sample = data.sample(affordable_rows(data.n_features, data.float_dtype.itemsize, 20_000), rng)
         if len(sample) < 2:
             raise ValueError(f"Found array with {len(sample)} sample(s) while a minimum of 2 is required.")
         reduction = fit_reduction(sample, n_components=None if self.n_factors == "auto" else self._given())
@@ -86,23 +81,14 @@ class PCAICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, P
     def transform(self, X):
         """Codes (n, n_factors)."""
         check_is_fitted(self, "components_")
-        if hasattr(X, "iloc") or hasattr(self, "feature_names_in_"):
-            validate_data(self, X, reset=False, skip_check_array=True)
-        data = Blocks(X)
-        if data.n_features != self.n_features_in_:
-            raise ValueError(
-                f"X has {data.n_features} features, but PCAICA is expecting {self.n_features_in_} features as input."
-            )
-        parts = [(block - self.mean_) @ self.components_.T for block in data]
+        parts = [(block.reshape(len(block), -1) - self.mean_) @ self.components_.T for block in self._read_new(X)]
         return np.concatenate(parts) if parts else np.empty((0, self.n_factors_))
 
     def inverse_transform(self, codes):
         """Rows with the given codes."""
         check_is_fitted(self, "components_")
-        codes = np.asarray(codes, dtype=np.float64)
-        if codes.ndim != 2 or codes.shape[1] != self.n_factors_:
-            raise ValueError(f"codes have shape {codes.shape}; they must be (n, {self.n_factors_}).")
-        return (codes @ self.mixing_.T + self.mean_).reshape(len(codes), *self.row_shape_)
+        codes = self._check_codes(codes, self.n_factors_).astype(np.float64)
+        return self._decoded(codes @ self.mixing_.T + self.mean_)
 
     @property
     def _n_features_out(self) -> int:
@@ -116,6 +102,6 @@ class PCAICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, P
 
     @staticmethod
     def _number(P) -> int:
-        from unbraid.intrinsic_dimension import estimate_dimension
+        from unbraid.manifold.dimension import estimate_dimension
 
         return estimate_dimension(P[:5000]).dim

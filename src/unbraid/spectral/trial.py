@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from unbraid.manifold.neighbors import Graph, graph_of, neighborhoods
 from unbraid.metrics.local_isometry import closest_pairs, isometry_of_pairs, neighbor_pairs
 from unbraid.spectral.eigen import Spectrum
 from unbraid.spectral.extension import LocalMaps, local_maps
 from unbraid.spectral.ica import Rotation, rotations, whitening
-from unbraid.spectral.neighbors import Graph, graph_of, neighborhoods
 from unbraid.spectral.reduction import RESIDUALS
 from unbraid.spectral.selection import RULES, Candidate, exclusion, mutual_information, neighbor_candidates, score
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.extras import require
+from unbraid.contract.extras import require
 from unbraid.report.drawing import BLUE, RED, figure, quiet
 
 FIRST = ("loss", "reconstruction", "kl", "index_code_mi", "total_correlation", "dimension_wise_kl", "capacity")

@@ -4,9 +4,9 @@ import gzip
 
 import h5py
 import numpy as np
-import originals
 import pytest
 
+from tests.datasets import originals
 from unbraid import datasets
 
 

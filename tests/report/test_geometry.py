@@ -2,8 +2,8 @@
 
 import matplotlib as mpl
 import numpy as np
-from manifolds import product
 
+from tests.geometry.manifolds import product
 from unbraid.report.geometry import plot_angles, plot_spectrum, plot_subspaces
 
 mpl.use("Agg")

@@ -1,9 +1,9 @@
 """The contract of every data set: shapes, repeatability, pairs, blocks, parts, errors."""
 
 import numpy as np
-import originals
 import pytest
 
+from tests.datasets import originals
 from unbraid import datasets
 from unbraid.datasets import registry
 from unbraid.datasets.tables import Table

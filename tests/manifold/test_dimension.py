@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from manifolds import product
 from sklearn.decomposition import PCA
 
-from unbraid.intrinsic_dimension import estimate_dimension
+from tests.geometry.manifolds import product
+from unbraid.manifold.dimension import estimate_dimension
 
 
 def cube(d, noise, curved, seed=0):

@@ -180,7 +180,7 @@ def test_a_full_disk_leaves_the_old_checkpoint(tmp_path):
 import resource, signal, sys
 sys.path[:0] = {sys.path!r}
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-from tests.autoencoders.killed_run import build, data
+from tests.training.killed_run import build, data
 model = build("VAE", {str(checkpoint)!r}, 20)
 import warnings
 warnings.simplefilter("ignore")

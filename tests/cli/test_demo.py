@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.command_line import run
+from tests.cli.command_line import run
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 import unbraid as ub
-from tests.command_line import run
+from tests.cli.command_line import run
 from unbraid.datasets.shapes import ShapesXY
 
 

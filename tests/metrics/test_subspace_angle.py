@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from manifolds import product
 
+from tests.geometry.manifolds import product
 from unbraid.metrics import aligned_subspace_angle, subspace_angle
 
 

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 import unbraid as ub
-from unbraid.persistence import ARRAYS, CONFIG, Persistent
+from unbraid.contract.persistence import ARRAYS, CONFIG, Persistent
 from unbraid.spectral.selection import Candidate
 
 
@@ -17,12 +17,12 @@ class Thing(Persistent):
         self.__dict__.update(state)
 
 
-Thing.__module__ = "unbraid.persistence"  # as a class of the package would be
+Thing.__module__ = "unbraid.contract.persistence"  # as a class of the package would be
 
 
 @pytest.fixture(autouse=True)
 def known(monkeypatch):
-    monkeypatch.setattr("unbraid.persistence.Thing", Thing, raising=False)
+    monkeypatch.setattr("unbraid.contract.persistence.Thing", Thing, raising=False)
 
 
 def test_every_kind_of_state_comes_back(tmp_path):
@@ -109,7 +109,7 @@ def foreign_class(run):
 
 def no_estimator(run):
     config = json.loads((run / CONFIG).read_text())
-    config["object"]["object"] = "unbraid.persistence:load"
+    config["object"]["object"] = "unbraid.contract.persistence:load"
     (run / CONFIG).write_text(json.dumps(config))
 
 

@@ -1,9 +1,9 @@
 """The commands ``unbraid datasets list`` and ``get``."""
 
-import originals
 import pytest
 from typer.testing import CliRunner
 
+from tests.datasets import originals
 from unbraid.cli import app
 from unbraid.datasets import registry
 
