@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
+from unbraid.contract.inputs import Rows
 from unbraid.metrics.arrays import check, check_factors, choose
 from unbraid.metrics.mcc import match
 
@@ -22,7 +23,7 @@ class Sample:
     rows: np.ndarray
     train: np.ndarray
     test: np.ndarray
-    pool_observations: np.ndarray | None = None
+    pool_observations: Rows | None = None
 
     @cached_property
     def factors(self) -> np.ndarray:
@@ -37,6 +38,12 @@ class Sample:
         """Factors and codes to train on, factors and codes to test on."""
         v, z = self.pool_factors, self.pool_codes
         return v[self.train], z[self.train], v[self.test], z[self.test]
+
+    def observations(self, most: int) -> np.ndarray:
+        """The first ``most`` observations, read by the one rule of units."""
+        if self.pool_observations is None:
+            raise ValueError("these codes came without observations. Give a model, and a data set or (X, factors).")
+        return self.pool_observations.clean(self.pool_observations.take(self.rows[:most]))
 
     @property
     def n_train(self) -> int:
@@ -83,7 +90,7 @@ def _reshape(ideal: np.ndarray, values: np.ndarray, codes: np.ndarray) -> np.nda
 def draw_sample(
     factors: ArrayLike,
     codes: ArrayLike,
-    observations: np.ndarray | None,
+    observations: Rows | None,
     *,
     n_samples: int,
     n_train: int,
@@ -114,12 +121,22 @@ def _array(factors: ArrayLike) -> np.ndarray:
 
 
 def ceiling_codes(factors: ArrayLike, *, marginal: str = "gaussian", random_state: int | None = 0) -> np.ndarray:
-    r"""One code a factor, which determines it and has a continuous marginal: what a perfect encoder could give.
+    r"""One code per factor, which determines it and has a continuous marginal: what a perfect encoder could give.
 
     .. math:: z = F^{-1}(u), \qquad u \text{ uniform on } [P(v < v_i), P(v \le v_i)]
 
     with F the Gaussian or uniform distribution function. The value of the factor is a function of z; z spreads within
     each value as the marginal demands.
+
+    Parameters
+    ----------
+    factors : array (n_samples, n_factors)
+    marginal : {"gaussian", "uniform"}
+    random_state : int
+
+    Returns
+    -------
+    ndarray (n_samples, n_factors)
 
     Examples
     --------
