@@ -64,6 +64,7 @@ def evaluate(
     Returns
     -------
     Evaluation
+        One row per score; ``print`` shows the table, ``evaluation["mig"].value`` is a number.
 
     Examples
     --------

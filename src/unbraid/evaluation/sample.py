@@ -16,7 +16,17 @@ Parts = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 @dataclass(frozen=True)
 class Sample:
-    """A pool of factors and codes, and the rows of it that plain metrics, training and testing use."""
+    """A pool of factors and codes, and the rows of it that plain metrics, training and testing use.
+
+    Attributes
+    ----------
+    pool_factors : ndarray (n_pool, n_factors)
+    pool_codes : ndarray (n_pool, n_codes)
+    rows, train, test : ndarrays of int
+        Rows for metrics that train nothing, to train on, and to test on.
+    pool_observations : Rows, optional
+        What the codes were made from.
+    """
 
     pool_factors: np.ndarray
     pool_codes: np.ndarray
@@ -97,7 +107,30 @@ def draw_sample(
     n_test: int,
     random_state: int,
 ) -> Sample:
-    """All rows up to the sizes given. Of few rows a third is for testing, which is how the metrics split themselves."""
+    """All rows up to the sizes given. Of few rows a third is for testing, which is how the metrics split themselves.
+
+    Parameters
+    ----------
+    factors : array (n_pool, n_factors)
+    codes : array (n_pool, n_codes)
+    observations : Rows or None
+    n_samples, n_train, n_test : int
+        Most rows for metrics that train nothing, to train on, and to test on.
+    random_state : int
+        Draws the rows.
+
+    Returns
+    -------
+    Sample
+        What a metric's ``score`` receives.
+
+    Examples
+    --------
+    >>> factors = np.arange(30) % 3
+    >>> sample = draw_sample(factors, factors, None, n_samples=12, n_train=10, n_test=20, random_state=0)
+    >>> len(sample.factors), [len(part) for part in sample.parts]
+    (12, [10, 10, 10, 10])
+    """
     _, z = check(factors, codes, min_samples=4)
     n = len(z)
     order = np.random.default_rng(random_state).permutation(n)
@@ -137,6 +170,7 @@ def ceiling_codes(factors: ArrayLike, *, marginal: str = "gaussian", random_stat
     Returns
     -------
     ndarray (n_samples, n_factors)
+        The order of each column is that of its factor.
 
     Examples
     --------
