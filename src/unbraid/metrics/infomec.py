@@ -101,21 +101,24 @@ def infomec(
     labels = truth.varying().classes(n_bins)
     reach = np.ptp(z, axis=0)
     active = (reach > 0) & (reach > reach.max() / 20)
-    classes = Factors(z, np.full(z.shape[1], True)).classes()
-    discrete = _few_values(classes) if discrete_codes == "auto" else bool(discrete_codes)
-    nmi = tabulate(labels, classes).normalised.T if discrete else _normalised_information(labels, z, n_neighbors)
+    discrete = _few_values(z) if discrete_codes == "auto" else bool(discrete_codes)
+    if discrete:
+        classes = Factors(z, np.full(z.shape[1], True)).classes()
+        nmi, features = tabulate(labels, classes).normalised.T, _indicators(classes)
+    else:
+        nmi, features = _normalised_information(labels, z, n_neighbors), z
     if not active.any():
         return InfoMEC(0.0, 0.0, 0.0, nmi, active, discrete)
-    features = _indicators(classes) if discrete else z
     pruned = nmi[:, active]
     return InfoMEC(
         _concentration(pruned), _explicitness(labels, features), _concentration(pruned.T), nmi, active, discrete
     )
 
 
-def _few_values(classes: np.ndarray) -> bool:
-    n_values = int(classes.max()) + 1
-    return n_values <= min(100, len(classes) / 4)
+def _few_values(codes: np.ndarray) -> bool:
+    most = min(100, len(codes) / 4)
+    # Some rows first: they are enough to tell a continuous code.
+    return all(len(np.unique(column[:500])) <= most and len(np.unique(column)) <= most for column in codes.T)
 
 
 def _indicators(classes: np.ndarray) -> np.ndarray:
