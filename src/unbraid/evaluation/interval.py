@@ -13,9 +13,9 @@ def interval(
 
     Over halves drawn without replacement a score varies as much as over fresh samples of full size, since
     :math:`1/(n/2) - 1/n = 1/n`, and its mean there lies as far from the value as the value from its limit, to first
-    order (the m-out-of-n bootstrap with m = n/2). Unlike the bootstrap with
-    replacement it makes no ties, which nearest neighbours and trees would take for structure, and it trains and tests
-    on different rows. With bias b and standard deviation s of the replicates,
+    order (the m-out-of-n bootstrap with m = n/2). Unlike the bootstrap with replacement it makes no ties, which nearest
+    neighbours and trees would take for structure, and it trains and tests on different rows. With bias b and standard
+    deviation s of the replicates,
 
     .. math:: \big[\min(\hat\theta, \hat\theta - b) - c s,\; \max(\hat\theta, \hat\theta - b) + c s\big],
               \qquad T(c + |b| / s) - T(-c) = 0.95
