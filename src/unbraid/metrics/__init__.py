@@ -13,6 +13,10 @@ from operator import attrgetter as attribute
 from unbraid.metrics.beta_vae import beta_vae as beta_vae
 from unbraid.metrics.dci import DCI as DCI
 from unbraid.metrics.dci import dci as dci
+from unbraid.metrics.dci_es import DCIES as DCIES
+from unbraid.metrics.dci_es import LossCapacity as LossCapacity
+from unbraid.metrics.dci_es import dci_es as dci_es
+from unbraid.metrics.dci_es import loss_capacity as loss_capacity
 from unbraid.metrics.dcimig import dcimig as dcimig
 from unbraid.metrics.downstream import Downstream as Downstream
 from unbraid.metrics.downstream import downstream as downstream
@@ -149,6 +153,16 @@ METRICS = (
         (dci, DCI),
         {f"dci_{row}": attribute(row) for row in ("disentanglement", "completeness", "informativeness")},
         cost="heavy",
+    ),
+    Metric(
+        "dci_es",
+        lambda s, p, seed: loss_capacity(*s.parts, random_state=p.random_state),
+        "DCI, and weak predictors already read the factors (explicitness); few codes (size)",
+        "depends on the family of predictors; blind to axes; says nothing of what the codes do not tell",
+        (dci_es, DCIES, loss_capacity, LossCapacity),
+        {"dci_explicitness": float},
+        bounds=(-1.0, 1.0),
+        cost="medium",
     ),
     Metric(
         "downstream_logistic",
