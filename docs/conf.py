@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))  # gallery_figures
+sys.path.insert(0, str(Path(__file__).parent))  # gallery_figures, metric_table
 
 from unbraid import __version__
 
@@ -16,6 +16,7 @@ extensions = [
     "sphinx.ext.mathjax",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
+    "metric_table",
 ]
 exclude_patterns = ["_build", "sg_execution_times.rst", "auto_examples/sg_execution_times.rst"]
 templates_path = []

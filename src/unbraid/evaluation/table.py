@@ -94,7 +94,7 @@ class Evaluation:
         return text
 
     def to_pandas(self) -> Any:
-        """A DataFrame, one row a score, indexed by its name."""
+        """A DataFrame, one row per score, indexed by its name."""
         pandas = require("pandas", "metrics")
         return pandas.DataFrame([asdict(s) for s in self.scores]).set_index("name")
 
