@@ -18,7 +18,7 @@ import unbraid as ub
 from unbraid.contract.warnings import ConvergenceWarning
 from unbraid.training.checkpoint import read_checkpoint
 
-from .killed_run import FLOWS, build, data, fitted
+from .killed_run import build, data, fitted
 
 SCRIPT = Path(__file__).with_name("killed_run.py")
 

@@ -157,7 +157,7 @@ class AutoencoderEstimator(Coder):
         shape = (2, *points.shape)
         wanted = (2, self._n_heads * self._n_codes)
         with torch.no_grad():
-            codes = networks["encoder"](as_images(torch.zeros(2, *points.row_shape), points.row_shape))
+            codes = networks["encoder"](as_images(torch.zeros(2, *self.row_shape_), self.row_shape_))
             if tuple(codes.shape) != wanted:
                 raise ValueError(
                     f"the encoder gives {tuple(codes.shape)} for a batch of shape {shape}; {type(self).__name__} needs "

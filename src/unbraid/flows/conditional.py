@@ -35,10 +35,10 @@ class ConditionalFlow(Density):
         X = given.array()
         kept = labels.values >= 0 if labels.kind == "classes" else np.ones(len(X), bool)
         X, values = X[kept], labels.values[kept]
-        self._set_noise(X)
         seed = self._seed()
         split, architecture, training, after = self._streams(seed)
         flow = self._build(architecture, self.n_init)
+        self._set_noise(X)
         if labels.kind == "classes" and len(labels.classes) > 1:
             checks.warn_of_small_classes(values, labels.classes)
             checks.warn_of_gaps(X, values, labels.classes, after)

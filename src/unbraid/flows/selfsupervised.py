@@ -102,8 +102,8 @@ class SelfSupervisedGIN(FlowEstimator):
         seed = self._seed()
         split, architecture, training, after = self._streams(seed)
         given, sets, points, draw = self._sources(X, split)
-        self._set_noise(points if points is not None else sets.reshape(-1, *self.row_shape_))
         flow = self._build(architecture, self.n_init)
+        self._set_noise(points if points is not None else sets.reshape(-1, *self.row_shape_))
         n, members = (
             (len(sets), sets.shape[1]) if sets is not None else (len(points), self._members(draw, points, split))
         )
@@ -204,10 +204,10 @@ class SelfSupervisedGIN(FlowEstimator):
     def transform(self, X: Any) -> np.ndarray:
         """Codes (n, n_features) of points, or (n, M, n_features) of sets; the most important latent first."""
         check_is_fitted(self, "theta_")
-        shape = tuple(np.shape(X))
-        if len(shape) == len(self.row_shape_) + 2 and shape[2:] == tuple(self.row_shape_):
-            members = self._new_rows(np.asarray(X).reshape(-1, *shape[2:]))
-            return self._codes_of(members).reshape(*shape[:2], -1)
+        n_members, *shape = Rows(X).row_shape
+        if shape and tuple(shape) == tuple(self.row_shape_):
+            members = self._new_rows(np.asarray(X).reshape(-1, *shape))
+            return self._codes_of(members).reshape(-1, n_members, self._n_features_out)
         return self._codes_of(self._new_rows(X))
 
     def _get_state(self) -> dict[str, Any]:
