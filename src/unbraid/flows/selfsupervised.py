@@ -31,7 +31,8 @@ class SelfSupervisedGIN(FlowEstimator):
     ----------
     augment : callable, "affine" or None
         ``augment(X)`` or ``augment(X, rng)``: points like X, or sets (n, M, ...). ``"affine"`` is the papers' recipe
-        for digits. None: :meth:`fit` takes sets.
+        for digits. None: :meth:`fit` takes sets. A run goes on from its ``checkpoint`` only if ``augment`` draws the
+        same again, so let it draw from ``rng`` alone.
     n_augmentations : int
         M, calls of a function that returns one augmentation per point.
     batch_size : int
