@@ -82,7 +82,7 @@ def draw(model, method, images, labels, out, n_panels, n_kept):
     print("std     ", np.round(spectrum[:30], 3))
     print("reach   ", np.round(model.reach_[:30], 3))
     print("info    ", np.round(model.information_[:30], 3))
-    print("held out", [round(h["held_out"][0], 1) for h in model.history_])
+    print("held out", [round(h["held_out"][0], 1) for h in model.history_ if "held_out" in h])
 
 
 def main():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import unbraid as ub
-from unbraid.flows.checks import AssumptionWarning
+from unbraid.contract.warnings import AssumptionWarning
 from unbraid.flows.families import family
 
 from .artificial import augmented, family_mixture, mcc, mixture

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from unbraid.flows.checks import AssumptionWarning, class_groups, warn_of_few_conditions, warn_of_small_classes
+from unbraid.contract.warnings import AssumptionWarning
+from unbraid.flows.checks import class_groups, warn_of_few_conditions, warn_of_small_classes
 from unbraid.flows.conditions import Classes, Continuous, Sets, SoftLabels
 from unbraid.flows.families import FAMILIES, family
 from unbraid.flows.labels import understand

@@ -93,7 +93,7 @@ class Coupling:
         self.features, self.hidden, self.affine = features, hidden, affine
         self.first, self.second = features // 2, features - features // 2
         self.permutations = permutations
-        offset = torch.arange(len(permutations))[:, None] * features
+        offset = torch.arange(len(permutations), device=permutations.device)[:, None] * features
         self._gather = (permutations + offset).flatten()
         self._gather_back = (permutations.argsort(1) + offset).flatten()
 

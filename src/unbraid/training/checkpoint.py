@@ -4,9 +4,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import Tensor
 
-FORMAT = "unbraid autoencoder checkpoint 1"
+FORMAT = "unbraid checkpoint 2"
+EARLIER = "unbraid autoencoder checkpoint 1"
 
 
 def write_checkpoint(path: Path, tensors: dict[str, Tensor], state: dict[str, Any]) -> None:
@@ -35,8 +37,8 @@ def write_checkpoint(path: Path, tensors: dict[str, Tensor], state: dict[str, An
         raise
 
 
-def read_checkpoint(path: Path, identity: dict[str, Any]) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Tensors and state of a checkpoint of this very model on this very data."""
+def read_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Tensors and state of a checkpoint."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -48,18 +50,43 @@ def read_checkpoint(path: Path, identity: dict[str, Any]) -> tuple[dict[str, Ten
             f"the checkpoint {path} cannot be read ({error}): it is damaged, cut short, or no checkpoint. It was left "
             "alone; remove it to train from the start, or give another path."
         ) from error
+    if header.get("format") == EARLIER or {"progress", "rng", "schedule"} <= header.keys():
+        raise ValueError(
+            f"the checkpoint {path} was written by an earlier version of unbraid, whose runs cannot be gone on with. "
+            "It was left alone; remove it to train from the start, or give another path."
+        )
     if header.get("format") != FORMAT:
         raise ValueError(
-            f"{path} is not a checkpoint of an unbraid autoencoder (format {header.get('format')!r}). It was left "
-            "alone; give another path."
+            f"{path} is not a checkpoint of unbraid (format {header.get('format')!r}). It was left alone; give another "
+            "path."
         )
-    state = json.loads(header["state"])
-    found = state["identity"]
-    differ = [k for k in {**found, **identity} if found.get(k) != json.loads(json.dumps(identity.get(k)))]
+    return tensors, json.loads(header["state"])
+
+
+def check_identity(path: Path, found: dict[str, Any], identity: dict[str, Any]) -> None:
+    """Refuse a checkpoint of another model, other parameters, another seed or other data, and say what differs."""
+    differ = [k for k in {**found, **identity} if found.get(k) != identity.get(k)]
     if differ:
         changes = "; ".join(f"{k} was {found.get(k)!r} and is {identity.get(k)!r}" for k in differ)
         raise ValueError(
             f"the checkpoint {path} belongs to another run: {changes}. It was left alone; restore these, or give "
             "another checkpoint path to train anew."
         )
-    return tensors, state
+
+
+def adam_state(optimizer: torch.optim.Optimizer, name: str) -> dict[str, Tensor]:
+    """Adam's moments and counts as named tensors."""
+    parameters = [p for group in optimizer.param_groups for p in group["params"]]
+    return {f"adam.{name}.{i}.{k}": v for i, p in enumerate(parameters) for k, v in optimizer.state[p].items()}
+
+
+def set_adam_state(optimizer: torch.optim.Optimizer, name: str, tensors: dict[str, Tensor]) -> None:
+    """Bring back what :func:`adam_state` gave, each moment in the memory layout of its parameter."""
+    parameters = [p for group in optimizer.param_groups for p in group["params"]]
+    for i, p in enumerate(parameters):
+        start = f"adam.{name}.{i}."
+        optimizer.state[p] = {
+            k[len(start) :]: torch.empty_like(p).copy_(v) if v.ndim else v.to(p.device)
+            for k, v in tensors.items()
+            if k.startswith(start)
+        }
