@@ -9,7 +9,8 @@ import torch
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
-from unbraid.flows.augment import AffineRecipe, caller, draw_sets
+from unbraid.datasets.augment import AffineSets
+from unbraid.flows.augment import caller, draw_sets
 from unbraid.flows.base import FlowEstimator
 from unbraid.flows.conditions import Sets
 from unbraid.flows.spectrum import agreement
@@ -29,8 +30,8 @@ class SelfSupervisedGIN(FlowEstimator):
     Parameters
     ----------
     augment : callable, "affine" or None
-        ``augment(X)`` or ``augment(X, rng)``: points like X, or sets (n, M, ...). ``"affine"`` is the papers' recipe
-        for digits. None: :meth:`fit` takes sets.
+        ``augment(X)`` or ``augment(X, rng)``: points like X, or sets (n, M, ...). ``"affine"`` is the paper's recipe
+        for digits, :class:`~unbraid.datasets.AffineSets`. None: :meth:`fit` takes sets.
     n_augmentations : int
         M, calls of a function that returns one augmentation a point.
     batch_size : int
@@ -149,7 +150,7 @@ class SelfSupervisedGIN(FlowEstimator):
         points = self._validate(X, reset=True)
         if len(points) < 3:
             raise ValueError(f"self-supervised GIN needs at least 3 points, and X has n_samples = {len(points)}.")
-        augment = AffineRecipe() if isinstance(self.augment, str) else caller(self.augment)
+        augment = AffineSets(noise=0) if isinstance(self.augment, str) else caller(self.augment)
 
         def draw(part: np.ndarray, rng: np.random.Generator) -> np.ndarray:
             return draw_sets(augment, part, self.n_augmentations, rng)
