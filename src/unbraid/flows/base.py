@@ -17,7 +17,7 @@ from unbraid.contract.parameters import InheritsParameters
 from unbraid.contract.persistence import Persistent
 from unbraid.flows.conditions import Condition
 from unbraid.flows.families import Normal, family
-from unbraid.flows.spectrum import knee
+from unbraid.flows.spectrum import count_above_noise, warn_of_uncertain_count
 from unbraid.flows.training import Schedule, Trainer
 from unbraid.networks.coupling import Affine
 from unbraid.networks.flow import Flow, conv_flow, dense_flow
@@ -31,7 +31,6 @@ class FlowEstimator(InheritsParameters, TransformerMixin, BaseEstimator, Persist
     """Base of the flow estimators; see :class:`~unbraid.GIN` for the parameters."""
 
     _kind = "gin"
-    _count_by_spread = True
     _noise_share = 0.05  # of the data's std; 0.002 to 0.01 cost MCC on strongly mixed data
 
     def __init__(
@@ -264,14 +263,14 @@ class FlowEstimator(InheritsParameters, TransformerMixin, BaseEstimator, Persist
         batch = 512 if len(self._shape_net) == 3 else 8192
         return self._from_rows(self._flow.decode(theta, codes[None], batch_size=batch)[0])
 
-    def _reach(self, r: np.ndarray, residual: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    def _reach(self, r: np.ndarray, residual: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
         """How far each latent moves the data: median over points of half the distance between -1 and +1 spread.
 
         The spread is half the range of the middle 68 % of ``residual``. Unlike a std, the reach does not change when
-        the flow stretches one latent and shrinks another, and a few far points do not move it. Returns reach, spread.
+        the flow stretches one latent and shrinks another, and a few far points do not move it. Returns reach, spread,
+        and the spread that the data noise alone gives each latent.
         """
-        lower, upper = np.quantile(residual, (0.1587, 0.8413), axis=0)
-        spread = (upper - lower) / 2
+        spread = _half_range(residual)
         d = len(spread)
         points = min(len(r), max(4, 2000 // d))
         base = r[rng.choice(len(r), points, replace=False)]
@@ -281,22 +280,34 @@ class FlowEstimator(InheritsParameters, TransformerMixin, BaseEstimator, Persist
             shift[i] = spread[i]
             x = self._decode(np.concatenate((base + shift, base - shift))).reshape(2, points, -1)
             reach[i] = np.median(np.linalg.norm(x[0] - x[1], axis=1)) / 2
-        return reach, spread
+        return reach, spread, self._noise_spread(r, rng.spawn(1)[0])
 
-    def _rank(self, reach: np.ndarray, spread: np.ndarray) -> None:
+    def _noise_spread(self, r: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """The spread of each latent when only the data noise moves it; noise of 1 % of the std if there is none."""
+        base = r[rng.choice(len(r), min(len(r), 1000), replace=False)]
+        X = self._decode(base)
+        noise = self.noise_ or 0.01 * float((X - X.mean(0)).std())
+        moved = self._encode(X + (noise * rng.standard_normal(X.shape)).astype(X.dtype))[0]
+        return _half_range(moved.astype(np.float64) - base)
+
+    def _rank(self, reach: np.ndarray, spread: np.ndarray, noise_spread: np.ndarray) -> None:
         """Order the latents by their importance and count the informative ones.
 
         The importance is the geometric mean of reach and spread where the flow keeps the volume, and the reach alone
-        where it does not, as a spread says nothing there. The count is the knee of the spreads or, for
-        RealNVP and self-supervised GIN, of the importance.
+        where it does not, as a spread says nothing there. The count compares each spread with the one that the data
+        noise alone gives the latent, a ratio that no stretching of the latent changes.
         """
         importance = reach if self._kind == "realnvp" else np.sqrt(reach * spread)
         self.order_ = np.argsort(-importance, kind="stable")
         self.reach_, self.importance_ = reach[self.order_], importance[self.order_]
+        self.above_noise_ = (spread / np.maximum(noise_spread, 1e-300))[self.order_]
+        count = count_above_noise(self.above_noise_)
+        self.n_informative_interval_ = (count.low, count.high)
         if isinstance(self.n_informative, str):
             if self.n_informative != "auto":
                 raise ValueError(f"n_informative={self.n_informative!r} must be 'auto' or a number of latents.")
-            self.n_informative_ = knee(np.sort(spread)[::-1] if self._count_by_spread else self.importance_)
+            self.n_informative_ = count.n
+            warn_of_uncertain_count(count, len(reach), self.noise_)
         else:
             if not 1 <= self.n_informative <= len(reach):
                 raise ValueError(f"n_informative={self.n_informative!r} must lie between 1 and {len(reach)}.")
@@ -348,3 +359,9 @@ class FlowEstimator(InheritsParameters, TransformerMixin, BaseEstimator, Persist
 
     def fit(self, X: Any, y: Any = None) -> Self:
         raise NotImplementedError
+
+
+def _half_range(values: np.ndarray) -> np.ndarray:
+    """Half the range of the middle 68 % of each column: one standard deviation if it is normal."""
+    lower, upper = np.quantile(values, (0.1587, 0.8413), axis=0)
+    return (upper - lower) / 2

@@ -52,7 +52,7 @@ class SelfSupervisedGIN(FlowEstimator):
 
     Attributes
     ----------
-    n_informative_, importance_, reach_, stds_, order_, init_scores_, history_ :
+    n_informative_, n_informative_interval_, above_noise_, importance_, reach_, stds_, order_, init_scores_, history_ :
         As in GIN; ``stds_`` is the std over all points.
     set_stds_ : array (n_features,)
         RMS over points of the std within a set.
@@ -75,7 +75,6 @@ class SelfSupervisedGIN(FlowEstimator):
     """
 
     _kind = "gin"
-    _count_by_spread = False
 
     def __init__(
         self,
