@@ -48,8 +48,8 @@ def test_spread_over_noise_of_an_untrained_flow(cls, n_factors):
     """A flow starts as a permutation: the spreads are sqrt(std^2 + noise^2), and those of the noise are the noise."""
     rng = np.random.default_rng(0)
     stds = np.where(np.arange(10) < n_factors, np.geomspace(2, 1, 10), 0.001)
-    labels = np.arange(20_000) % 21
-    X = rng.normal(size=(20_000, 10)) * stds
+    labels = np.arange(6000) % 21
+    X = rng.normal(size=(6000, 10)) * stds
     model = cls(max_steps=1, learning_rate=1e-9, n_init=1, noise=0.1, engine="torch", random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error", TrustWarning)

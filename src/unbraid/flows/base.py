@@ -268,7 +268,7 @@ class FlowEstimator(InheritsParameters, TransformerMixin, BaseEstimator, Persist
 
         The spread is half the range of the middle 68 % of ``residual``. Unlike a std, the reach does not change when
         the flow stretches one latent and shrinks another, and a few far points do not move it. Returns reach, spread,
-        and the spread that the data noise alone gives each latent.
+        and the spread over the noise.
         """
         spread = _half_range(residual)
         d = len(spread)
@@ -280,27 +280,30 @@ class FlowEstimator(InheritsParameters, TransformerMixin, BaseEstimator, Persist
             shift[i] = spread[i]
             x = self._decode(np.concatenate((base + shift, base - shift))).reshape(2, points, -1)
             reach[i] = np.median(np.linalg.norm(x[0] - x[1], axis=1)) / 2
-        return reach, spread, self._noise_spread(r, rng.spawn(1)[0])
+        return reach, spread, self._above_noise(r, rng.spawn(1)[0])
 
-    def _noise_spread(self, r: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """The spread of each latent when only the data noise moves it; noise of 1 % of the std if there is none."""
+    def _above_noise(self, r: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """The spread of each latent over all points, over its spread when only the data noise moves it.
+
+        Without data noise, noise of 1 % of the data's std takes its place.
+        """
         base = r[rng.choice(len(r), min(len(r), 1000), replace=False)]
         X = self._decode(base)
         noise = self.noise_ or 0.01 * float((X - X.mean(0)).std())
         moved = self._encode(X + (noise * rng.standard_normal(X.shape)).astype(X.dtype))[0]
-        return _half_range(moved.astype(np.float64) - base)
+        return _half_range(r) / np.maximum(_half_range(moved.astype(np.float64) - base), 1e-300)
 
-    def _rank(self, reach: np.ndarray, spread: np.ndarray, noise_spread: np.ndarray) -> None:
+    def _rank(self, reach: np.ndarray, spread: np.ndarray, above_noise: np.ndarray) -> None:
         """Order the latents by their importance and count the informative ones.
 
         The importance is the geometric mean of reach and spread where the flow keeps the volume, and the reach alone
-        where it does not, as a spread says nothing there. The count compares each spread with the one that the data
-        noise alone gives the latent, a ratio that no stretching of the latent changes.
+        where it does not, as a spread says nothing there. The count goes by the spread over the noise, a ratio that no
+        stretching of a latent changes.
         """
         importance = reach if self._kind == "realnvp" else np.sqrt(reach * spread)
         self.order_ = np.argsort(-importance, kind="stable")
         self.reach_, self.importance_ = reach[self.order_], importance[self.order_]
-        self.above_noise_ = (spread / np.maximum(noise_spread, 1e-300))[self.order_]
+        self.above_noise_ = above_noise[self.order_]
         count = count_above_noise(self.above_noise_)
         self.n_informative_interval_ = (count.low, count.high)
         if isinstance(self.n_informative, str):

@@ -356,7 +356,8 @@ class GIN(ConditionalFlow):
     n_informative_interval_ : (int, int)
         The counts that the spectrum allows.
     above_noise_ : array (n_features,)
-        The spread of each latent over the one that the data noise alone gives it: near 1 where it carries only noise.
+        The spread of each latent over all points, over the one that the data noise alone gives it: near 1 where it
+        carries only noise.
     importance_ : array (n_features,)
         What latents are ordered by, decreasing: the geometric mean of reach and spread (RealNVP: the reach), where
         the spread is half the range of the middle 68 % of a latent around its class mean.
