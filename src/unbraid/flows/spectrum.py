@@ -78,7 +78,7 @@ def warn_of_uncertain_count(count: Count, n_features: int, noise: float) -> None
             f"(a clear drop is {CLEAR_DROP:g} or more). Look at above_noise_; lower noise (here {noise:.3g}) if weak "
             "factors may be lost in it, train longer, or give n_informative.",
             TrustWarning,
-            stacklevel=6,
+            stacklevel=5,  # the caller of fit
         )
 
 
