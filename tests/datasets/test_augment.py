@@ -40,16 +40,36 @@ def test_ranges():
         assert high + 1e-9 >= values.max() > high - 0.02 * (high - low)
 
 
-def test_sets_hold_the_seven_combinations():
+def test_scales_are_uniform_as_in_the_paper():
+    """Appendix B; on a logarithmic scale the mean would be 1.0083, nine standard errors away."""
+    inverse = Affine(kinds=("scaling",))._inverse(5000, 28, 28, np.random.default_rng(0))
+    size = 1 / np.sqrt(np.linalg.det(inverse[:, :, :2]))
+    assert size.mean() == pytest.approx(1.025, abs=0.0055)
+
+
+def test_scaling_changes_the_ink_by_its_square():
+    image = np.zeros((1, 28, 28))
+    image[:, 8:20, 10:18] = 1
+    half = Affine(kinds=("scaling",), scaling=(0.5, 0.5))(image, 0)
+    assert half.sum() / image.sum() == pytest.approx(0.25, rel=0.02)
+
+
+def test_sets_hold_the_original_and_the_seven_combinations():
     sets = AffineSets(noise=0)
-    assert [p.kinds for p in sets.parts][3:] == [
+    assert [p.kinds for p in sets.parts] == [
+        (),
+        ("translation",),
+        ("rotation",),
+        ("scaling",),
         ("translation", "rotation"),
         ("translation", "scaling"),
         ("rotation", "scaling"),
         ("translation", "rotation", "scaling"),
     ]
     assert np.array_equal(sets(X, 1), sets(X, 1))
-    assert sets(X, 1).shape == (6, 7, 12, 12)
+    assert sets(X, 1).shape == (6, 8, 12, 12)
+    assert np.array_equal(sets(X, 1)[:, 0], X)
+    assert all(np.abs(sets(X, 1)[:, k] - X).max() > 0.05 for k in range(1, 8))
     noisy = AffineSets(noise=0.01, translation=0, rotation=(0, 0), scaling=(1, 1))(np.zeros((50, 28, 28)), 0)
     assert noisy.std() == pytest.approx(0.01, rel=0.02)
 

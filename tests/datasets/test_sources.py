@@ -59,19 +59,30 @@ def test_mixture_has_its_clusters_and_an_invertible_mixing():
     assert np.array_equal(X, data.sample(50_000, random_state=0)[0])
 
 
-@pytest.mark.parametrize("clamp", ["atan-half", "atan", "tanh"])
+@pytest.mark.parametrize("clamp", ["atan", "steep-atan", "tanh"])
 def test_each_clamp_bounds_the_scale(clamp):
     from unbraid.datasets.mixing import CLAMPS
 
     s = np.array([-1e9, 0, 1e-6, 1e9])
     limit = 2 if clamp == "tanh" else 2 * 0.636 * np.pi / 2
-    slope = {"atan-half": 0.636, "atan": 2 * 0.636, "tanh": 2}[clamp]
+    slope = {"atan": 0.636, "steep-atan": 2 * 0.636, "tanh": 2}[clamp]
     assert CLAMPS[clamp](s) == pytest.approx([-limit, 0, slope * 1e-6, limit])
     assert datasets.load("gin-mixture", clamp=clamp).sample(3, random_state=0)[0].shape == (3, 10)
 
 
+def test_clamps_are_those_of_the_flows():
+    torch = pytest.importorskip("torch")
+    from unbraid.datasets import mixing
+    from unbraid.networks import coupling
+
+    s = np.linspace(-9, 9, 37)
+    assert list(mixing.CLAMPS) == list(coupling.CLAMPS)
+    for name, clamp in coupling.CLAMPS.items():
+        assert mixing.CLAMPS[name](s) == pytest.approx(clamp(torch.from_numpy(s), 2.0).numpy())
+
+
 def test_unknown_clamp_lists_the_known():
-    with pytest.raises(ValueError, match="atan-half, atan, tanh"):
+    with pytest.raises(ValueError, match="atan, steep-atan, tanh"):
         datasets.load("gin-mixture", clamp="none")
 
 

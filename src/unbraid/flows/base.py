@@ -13,7 +13,7 @@ from unbraid.contract.warnings import DataWarning
 from unbraid.flows.coding import FlowCoder
 from unbraid.flows.conditions import Condition
 from unbraid.flows.families import family
-from unbraid.flows.spectrum import knee
+from unbraid.flows.spectrum import count_above_noise, warn_of_uncertain_count
 from unbraid.flows.training import FlowTrainer, Schedule
 from unbraid.networks.flow import Flow
 from unbraid.training.estimator import TrainedEstimator
@@ -26,7 +26,6 @@ FUSED_MIN_STEPS = 200  # shorter runs are over before the kernel is loaded
 class FlowEstimator(FlowCoder):
     """Base of the flow estimators; see :class:`~unbraid.GIN` for the parameters."""
 
-    _count_by_spread = True
     _noise_share = 0.05  # of the data's std; 0.002 to 0.01 cost MCC on strongly mixed data
     _whole_numbers = (*TrainedEstimator._whole_numbers, "n_init", "patience")
     _not_identity = TrainedEstimator._not_identity | {"engine", "n_factors"}
@@ -164,14 +163,14 @@ class FlowEstimator(FlowCoder):
         network = f"{flow.n_models} x {flow.n_parameters} parameters, permutations {order:08x}"
         return self._identity(seed, rows, network=network, **more)
 
-    def _reach(self, r: np.ndarray, residual: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    def _reach(self, r: np.ndarray, residual: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
         """How far each latent moves the data: median over points of half the distance between -1 and +1 spread.
 
         The spread is half the range of the middle 68 % of ``residual``. Unlike a std, the reach does not change when
-        the flow stretches one latent and shrinks another, and a few far points do not move it. Returns reach, spread.
+        the flow stretches one latent and shrinks another, and a few far points do not move it. Returns reach, spread,
+        and the spread over the noise.
         """
-        lower, upper = np.quantile(residual, (0.1587, 0.8413), axis=0)
-        spread = (upper - lower) / 2
+        spread = _half_range(residual)
         d = len(spread)
         points = min(len(r), max(4, 2000 // d))
         base = r[rng.choice(len(r), points, replace=False)]
@@ -181,23 +180,44 @@ class FlowEstimator(FlowCoder):
             shift[i] = spread[i]
             x = self._decode(np.concatenate((base + shift, base - shift))).reshape(2, points, -1)
             reach[i] = np.median(np.linalg.norm(x[0] - x[1], axis=1)) / 2
-        return reach, spread
+        return reach, spread, self._above_noise(r, rng.spawn(1)[0])
 
-    def _rank(self, reach: np.ndarray, spread: np.ndarray) -> None:
+    def _above_noise(self, r: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """The spread of each latent over all points, over its spread when only the data noise moves it.
+
+        Without data noise, noise of 1 % of the data's std takes its place.
+        """
+        base = r[rng.choice(len(r), min(len(r), 1000), replace=False)]
+        X = self._decode(base)
+        noise = self.noise_ or 0.01 * float((X - X.mean(0)).std())
+        moved = self._encode(X + (noise * rng.standard_normal(X.shape)).astype(X.dtype))[0]
+        return _half_range(r) / np.maximum(_half_range(moved.astype(np.float64) - base), 1e-300)
+
+    def _rank(self, reach: np.ndarray, spread: np.ndarray, above_noise: np.ndarray) -> None:
         """Order the latents by their importance and count the informative ones.
 
         The importance is the geometric mean of reach and spread where the flow keeps the volume, and the reach alone
-        where it does not, as a spread says nothing there. The count is the knee of the spreads or, for
-        RealNVP and self-supervised GIN, of the importance.
+        where it does not, as a spread says nothing there. The count goes by the spread over the noise, a ratio that no
+        stretching of a latent changes.
         """
         importance = reach if self._kind == "realnvp" else np.sqrt(reach * spread)
         self.order_ = np.argsort(-importance, kind="stable")
         self.reach_, self.importance_ = reach[self.order_], importance[self.order_]
+        self.above_noise_ = above_noise[self.order_]
+        count = count_above_noise(self.above_noise_)
+        self.n_informative_interval_ = (count.low, count.high)
         if isinstance(self.n_factors, str):
             if self.n_factors != "auto":
                 raise ValueError(f"n_factors={self.n_factors!r} must be 'auto' or a number of latents.")
-            self.n_informative_ = knee(np.sort(spread)[::-1] if self._count_by_spread else self.importance_)
+            self.n_informative_ = count.n
+            warn_of_uncertain_count(count, len(reach), self.noise_)
         else:
             if not 1 <= self.n_factors <= len(reach):
                 raise ValueError(f"n_factors={self.n_factors!r} must lie between 1 and {len(reach)}.")
             self.n_informative_ = int(self.n_factors)
+
+
+def _half_range(values: np.ndarray) -> np.ndarray:
+    """Half the range of the middle 68 % of each column: one standard deviation if it is normal."""
+    lower, upper = np.quantile(values, (0.1587, 0.8413), axis=0)
+    return (upper - lower) / 2

@@ -37,8 +37,8 @@ class GIN(ConditionalFlow):
     n_init : int
         Flows trained at once from different starts; the best by held-out likelihood is kept.
     n_factors : int or "auto"
-        How many latents are factors, ``n_informative_``.
-        "auto" counts the latents before the largest drop of the log spread (RealNVP: reach) among the first half.
+        How many latents are factors, ``n_informative_``. "auto" counts the latents that stand out of the data noise
+        (:func:`~unbraid.flows.spectrum.count_above_noise`), and warns where the count is uncertain.
     validation_fraction : float
         Share of each class that is held out.
     engine : {"auto", "torch", "fused", "compile"}
@@ -53,6 +53,11 @@ class GIN(ConditionalFlow):
     ----------
     n_informative_ : int
         Latents that matter; the first columns of :meth:`transform`.
+    n_informative_interval_ : (int, int)
+        The counts that the spectrum allows.
+    above_noise_ : array (n_features,)
+        The spread of each latent over all points, over the one that the data noise alone gives it: near 1 where it
+        carries only noise.
     importance_ : array (n_features,)
         What latents are ordered by, decreasing: the geometric mean of reach and spread (RealNVP: the reach), where
         the spread is half the range of the middle 68 % of a latent around its class mean.
@@ -118,7 +123,6 @@ class RealNVP(ConditionalFlow):
     """
 
     _kind = "realnvp"
-    _count_by_spread = False
 
 
 class NICE(ConditionalFlow):

@@ -9,7 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from unbraid.contract.inputs import Rows, checksum
-from unbraid.flows.augment import AffineRecipe, caller, draw_sets
+from unbraid.datasets.augment import AffineSets
+from unbraid.flows.augment import caller, draw_sets
 from unbraid.flows.base import FlowEstimator
 from unbraid.flows.conditions import Sets
 from unbraid.flows.spectrum import agreement
@@ -30,9 +31,9 @@ class SelfSupervisedGIN(FlowEstimator):
     Parameters
     ----------
     augment : callable, "affine" or None
-        ``augment(X)`` or ``augment(X, rng)``: points like X, or sets (n, M, ...). ``"affine"`` is the papers' recipe
-        for digits. None: :meth:`fit` takes sets. A run goes on from its ``checkpoint`` only if ``augment`` draws the
-        same again, so let it draw from ``rng`` alone.
+        ``augment(X)`` or ``augment(X, rng)``: points like X, or sets (n, M, ...). ``"affine"`` is the paper's recipe
+        for digits, :class:`~unbraid.datasets.AffineSets`. None: :meth:`fit` takes sets. A run goes on from its
+        ``checkpoint`` only if ``augment`` draws the same again, so let it draw from ``rng`` alone.
     n_augmentations : int
         M, calls of a function that returns one augmentation per point.
     batch_size : int
@@ -54,7 +55,7 @@ class SelfSupervisedGIN(FlowEstimator):
 
     Attributes
     ----------
-    n_informative_, importance_, reach_, stds_, order_, init_scores_, history_ :
+    n_informative_, n_informative_interval_, above_noise_, importance_, reach_, stds_, order_, init_scores_, history_ :
         As in GIN; ``stds_`` is the std over all points.
     set_stds_ : array (n_features,)
         RMS over points of the std within a set.
@@ -77,7 +78,6 @@ class SelfSupervisedGIN(FlowEstimator):
     """
 
     _kind = "gin"
-    _count_by_spread = False
 
     _not_identity = FlowEstimator._not_identity | {"augment"}  # what it draws is compared
 
@@ -136,7 +136,7 @@ class SelfSupervisedGIN(FlowEstimator):
             raise ValueError(f"augment={self.augment!r} is unknown; give a function, 'affine', or None with sets.")
         given = self._read(X, fewest=3)
         points = given.array()
-        augment = AffineRecipe() if isinstance(self.augment, str) else caller(self.augment)
+        augment = AffineSets(noise=0) if isinstance(self.augment, str) else caller(self.augment)
 
         def draw(part: np.ndarray, rng: np.random.Generator) -> np.ndarray:
             return draw_sets(augment, part, self.n_augmentations, rng)

@@ -32,7 +32,8 @@ class Affine:
     paper sets the last s to minus the sum of the others, which keeps the volume as well).
 
     ``clamp`` bounds \\|s\\| by ``limit``: ``atan`` is limit 0.636 atan(s / limit), the authors' code; ``steep-atan`` is
-    limit 0.636 atan(s), FrEIA's default; ``tanh`` is limit tanh(s), the paper's Appendix D.
+    limit 0.636 atan(s), FrEIA's default; ``tanh`` is limit tanh(s), the paper's Appendix D. Random mixings of
+    :mod:`unbraid.datasets.mixing` have the same names.
     """
 
     kind: str = "gin"
