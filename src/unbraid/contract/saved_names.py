@@ -120,14 +120,19 @@ def _estimators() -> dict[str, Any]:
     return {method.estimator: method for method in METHODS.values()}
 
 
+def parameters_of(cls: type) -> dict[str, inspect.Parameter]:
+    """What ``__init__`` takes."""
+    return dict(list(inspect.signature(cls.__init__).parameters.items())[1:])  # type: ignore[misc]
+
+
 def upgraded(cls: type, state: Mapping[str, Any], run_format: int) -> dict[str, Any]:
     """The state of an object as its class wants it today.
 
     Attributes of older formats get their new names, and parameters that have been added since get their defaults. A
-    state that lacks a parameter without a default, or has a public attribute that is neither a parameter nor a fitted
-    one (``name_``), is refused.
+    state that lacks a parameter without a default, or has a public attribute that is neither a parameter (of the class
+    or of a parent) nor a fitted one (``name_``), is refused.
     """
-    parameters = dict(list(inspect.signature(cls.__init__).parameters.items())[1:])  # type: ignore[misc]
+    parameters = parameters_of(cls)
     renamed = {}
     if run_format == 1:
         for parent in cls.__mro__:
@@ -135,7 +140,8 @@ def upgraded(cls: type, state: Mapping[str, Any], run_format: int) -> dict[str, 
     state = {k if k in parameters else renamed.get(k, k): v for k, v in state.items()}
     if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         return state
-    unknown = [k for k in state if k not in parameters and not k.startswith("_") and not k.endswith("_")]
+    inherited = {k for parent in cls.__mro__ for k in parameters_of(parent)}
+    unknown = [k for k in state if k not in inherited and not k.startswith("_") and not k.endswith("_")]
     if unknown:
         raise ValueError(f"{cls.__name__} has no {', '.join(unknown)}")
     absent = {k: p.default for k, p in parameters.items() if k not in state}
