@@ -133,7 +133,7 @@ def upgraded(cls: type, state: Mapping[str, Any], run_format: int) -> dict[str, 
     or of a parent) nor a fitted one (``name_``), is refused.
     """
     parameters = parameters_of(cls)
-    renamed = {}
+    renamed: dict[str, str] = {}
     if run_format == 1:
         for parent in cls.__mro__:
             renamed |= RENAMED_SINCE_1.get(parent.__name__, {})

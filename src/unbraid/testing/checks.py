@@ -149,7 +149,7 @@ def check_random_state(estimator: Any, data: Data) -> None:
         models = [_fresh(estimator, random_state=make()).fit(data.table, data.labels) for _ in range(2)]
         codes = [_codes(model, data.table) for model in models]
         if make() is not None:
-            assert np.array_equal(*codes), f"{words}: two fits differ"
+            assert np.array_equal(codes[0], codes[1]), f"{words}: two fits differ"
         with TemporaryDirectory() as folder:
             back = load(models[0].save(Path(folder) / "run"))
         assert np.array_equal(_codes(back, data.table), codes[0]), f"{words}: the codes change by saving"
@@ -162,7 +162,7 @@ def check_global_randomness(estimator: Any, data: Data) -> None:
     for seed in (1, 2):
         with _global_seed(seed):
             codes.append(_codes(_fresh(estimator).fit(data.table, data.labels), data.table))
-    assert np.array_equal(*codes), "two fits with one random_state differ"
+    assert np.array_equal(codes[0], codes[1]), "two fits with one random_state differ"
 
 
 @contextmanager
