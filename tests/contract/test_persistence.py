@@ -329,11 +329,13 @@ def test_parameters_since_added_get_their_defaults_and_renamed_ones_keep_their_v
         def __init__(self, speed=1, depth=(), *, colour="red"): ...
 
     monkeypatch.setitem(saved_names.RENAMED_SINCE_1, "Old", {"velocity": "speed", "colour": "hue", "b_": "c_"})
+    monkeypatch.setitem(saved_names.ADDED_SINCE_1, "Old", {"d_": 4, "c_": 5})
     assert Old._upgrade({"velocity": 7, "colour": "blue", "b_": 3}, 1) == {
         "speed": 7,
         "colour": "blue",  # still a parameter: not renamed
         "depth": (),
         "c_": 3,
+        "d_": 4,
     }
     with pytest.raises(ValueError, match="Old has no velocity"):
         Old._upgrade({"velocity": 7}, 2)

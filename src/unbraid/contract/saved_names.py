@@ -57,7 +57,10 @@ FORMAT_1 = {
 RENAMED_SINCE_1: dict[str, dict[str, str]] = {
     "SpectralEstimator": {"verbose": "progress", "n_restarts": "n_init"},
     "PCAICA": {"n_restarts": "n_init"},
+    "FlowEstimator": {"n_informative": "n_factors"},
 }
+# Fitted attributes that format 1 does not have, with the value that says as much as is known.
+ADDED_SINCE_1: dict[str, dict[str, Any]] = {"Geomancer": {"concerns_": ()}}
 
 _registered: dict[str, type] = {}
 
@@ -133,11 +136,15 @@ def upgraded(cls: type, state: Mapping[str, Any], run_format: int) -> dict[str, 
     or of a parent) nor a fitted one (``name_``), is refused.
     """
     parameters = parameters_of(cls)
-    renamed: dict[str, str] = {}
     if run_format == 1:
+        renamed: dict[str, str] = {}
+        added: dict[str, Any] = {}
         for parent in cls.__mro__:
             renamed |= RENAMED_SINCE_1.get(parent.__name__, {})
-    state = {k if k in parameters else renamed.get(k, k): v for k, v in state.items()}
+            added |= ADDED_SINCE_1.get(parent.__name__, {})
+        state = {**added, **{k if k in parameters else renamed.get(k, k): v for k, v in state.items()}}
+    else:
+        state = dict(state)
     if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         return state
     inherited = {k for parent in cls.__mro__ for k in parameters_of(parent)}

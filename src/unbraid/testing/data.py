@@ -63,13 +63,13 @@ def kinds_of(X: NDArray, folder: Path) -> Iterator[dict[str, Any]]:
         For files; they stay open within the context.
     """
     np.save(folder / "X.npy", X)
-    half = len(X) // 2
+    some = len(X) // 3
     kinds: dict[str, Any] = {
         "an array in Fortran order": np.asfortranarray(X),
         "a memory map": np.load(folder / "X.npy", mmap_mode="r"),
         "a file": datasets.open(folder / "X.npy"),
-        "a list of blocks": [X[:half], X[half:]],
-        "a function that yields blocks": lambda: iter([X[:half], X[half:]]),
+        "a list of blocks": [X[:some], X[some:]],
+        "a function that yields blocks": lambda: iter([X[:some], X[some:]]),
     }
     if X.dtype == np.float64:
         kinds["a list of rows"] = X.tolist()
@@ -84,7 +84,7 @@ def kinds_of(X: NDArray, folder: Path) -> Iterator[dict[str, Any]]:
     if find_spec("dask"):
         import dask.array
 
-        kinds["a Dask array"] = dask.array.from_array(X, chunks=(half, *X.shape[1:]))
+        kinds["a Dask array"] = dask.array.from_array(X, chunks=(some, *X.shape[1:]))
     if find_spec("zarr"):
         import zarr
 
