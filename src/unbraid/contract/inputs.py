@@ -4,7 +4,8 @@ The rule. Pictures are rows of two or three axes (height, width[, channels]). St
 [0, 1]: bytes are divided by 255, unless all of them are 0 and 1, and every method decodes to [0, 1]. All else (floats,
 wider integers, tables of any type) is taken as the numbers it holds, and decoded in their own unit. A model that was
 fitted on uint8 pictures takes floats in [0, 1] as the same pictures and refuses others; one that was fitted on floats
-refuses uint8 pictures, unless it asks for floats in [0, 1] anyway.
+refuses uint8 pictures, unless it asks for floats in [0, 1] anyway: then bytes are divided by 255, and refused if they
+are all 0 and 1, as one cannot tell whether 1 is white.
 """
 
 import zlib
@@ -25,7 +26,8 @@ class Rows:
     ----------
     X : array-like, sliceable object with a shape, Dataset, or iterable of blocks
         An iterable is gone through more than once, so a generator must be given as a function that makes it, or as
-        a list. What :func:`unbraid.datasets.open` returns is sliceable.
+        a list. Blocks are arrays (rows, ...): a list of single pictures must be stacked first. What
+        :func:`unbraid.datasets.open` returns is sliceable.
     fewest : int
         Rows that are needed; fewer are an error.
     drawn : int
@@ -67,6 +69,7 @@ class Rows:
             self._n = drawn if self.endless else len(X)
             self.dtype = np.dtype(X.dtype)
         elif is_sliceable(X):
+            _check_known_shape(X)
             self.row_shape = tuple(int(s) for s in X.shape[1:])
             self._n = int(X.shape[0]) if len(X.shape) else 0
             self.dtype = np.dtype(X.dtype)
@@ -131,14 +134,20 @@ class Rows:
                 "X holds uint8 pictures, and the model was fitted on floats, whose unit is unknown. Give floats in the "
                 "unit of the training data, for instance X / 255."
             )
-        if self.is_picture and is_picture:
+        if self.is_picture and is_picture and self.dtype.kind == "u":  # True is 1 in any unit
             self.unit = unit
+        if self.is_picture and not is_picture and self.dtype.kind == "u" and self.unit == 1:
+            raise ValueError(
+                "X holds uint8 pictures of 0 and 1 only, and the model was fitted on floats: 1 may be white or almost "
+                "black. Give X.astype(bool) or X / 255."
+            )
         self.in_unit_interval = (is_picture or unit_interval) and len(self.row_shape) > 1
 
     @property
     def float_dtype(self) -> np.dtype:
         """What the rows are converted to: float32 if it holds their values, else float64."""
-        return np.dtype(np.float64) if self.dtype.kind == "O" else np.result_type(self.dtype, np.float32)
+        fits = self.dtype.kind != "O" and np.can_cast(self.dtype, np.float32)
+        return np.dtype(np.float32 if fits else np.float64)
 
     def __len__(self) -> int:
         if self._n is None:
@@ -151,7 +160,7 @@ class Rows:
             yield self.clean(block)
 
     def array(self) -> NDArray:
-        """All rows in memory, checked, as floats."""
+        """All rows in memory, checked, as floats; not to be written to, as they may be X itself."""
         blocks = list(self)
         return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
 
@@ -176,17 +185,26 @@ class Rows:
     def _given_blocks(self, most: int | None) -> Iterator[NDArray]:
         seen = 0
         for given in self.source() if callable(self.source) else self.source:
-            block = np.asarray(given)
-            if hasattr(self, "row_shape") and block.shape[1:] != self.row_shape:
-                raise ValueError(
-                    f"X has rows of shape {block.shape[1:]}, but is expecting {self.row_shape} as in its first block."
-                )
+            block = np.asarray(_as_source(given)[0])
+            if hasattr(self, "row_shape"):
+                self._check_block(block)
             block = block if most is None else block[: most - seen]
             yield block
             self.on_read(len(block))
             seen += len(block)
             if most is not None and seen >= most:
                 return
+
+    def _check_block(self, block: NDArray) -> None:
+        if block.shape[1:] != self.row_shape:
+            raise ValueError(
+                f"X has rows of shape {block.shape[1:]}, but is expecting {self.row_shape} as in its first block."
+            )
+        if block.dtype != self.dtype and (block.dtype.itemsize == 1 or self.dtype.itemsize == 1):
+            raise ValueError(
+                f"X has a block of {block.dtype} after one of {self.dtype}, and bytes are read in a unit of their own. "
+                "Give all blocks in one type."
+            )
 
     def take(self, rows: NDArray, rng: np.random.Generator | None = None) -> NDArray:
         """These rows as they are stored, in any order; of a data set without end, as many fresh ones."""
@@ -204,11 +222,11 @@ class Rows:
 
     def clean(self, block: NDArray) -> NDArray:
         """Stored values as checked floats in the model's unit."""
-        if block.shape[1:] != self.row_shape:
-            raise ValueError(
-                f"X has rows of shape {block.shape[1:]}, but is expecting {self.row_shape} as in its first block."
-            )
-        values = np.ascontiguousarray(block, dtype=self.float_dtype)
+        self._check_block(block)
+        try:
+            values = np.ascontiguousarray(block, dtype=self.float_dtype)
+        except (TypeError, ValueError) as error:  # Python objects that are no numbers; scikit-learn's words are kept
+            raise type(error)(f"X holds values that are not numbers: {error}. Fill gaps, and encode text.") from error
         if self.unit != 1:
             values = values / values.dtype.type(self.unit)
         self.check(values, exact=block.dtype.kind in "iub")
@@ -216,7 +234,9 @@ class Rows:
 
     def check(self, values: NDArray, *, exact: bool = False) -> None:
         """Finite; pictures within [0, 1]. ``exact`` values are whole numbers, which are finite."""
-        if not exact and values.size and not np.isfinite(values.sum()) and not np.isfinite(values).all():
+        with np.errstate(over="ignore", invalid="ignore"):
+            doubtful = not exact and values.size and not np.isfinite(values.sum())  # fast, and rarely wrong
+        if doubtful and not np.isfinite(values).all():
             bad = int((~np.isfinite(values)).reshape(len(values), -1).any(axis=1).sum())
             raise ValueError(
                 f"Input X contains NaN or infinity ({bad} rows of a block of {len(values)}). "
@@ -297,6 +317,11 @@ def is_sliceable(X: Any) -> bool:
     return hasattr(X, "shape") and hasattr(X, "__getitem__") and hasattr(X, "dtype")
 
 
+def _check_known_shape(X: Any) -> None:
+    if any(isinstance(s, float) for s in X.shape):  # NaN, as of a Dask array that was filtered
+        raise ValueError(f"X has the unknown shape {X.shape}. Call X.compute_chunk_sizes() first.")
+
+
 def is_lazy(X: Any) -> bool:
     """Whether X is a Dask array, which is mapped block by block and not computed."""
     return hasattr(X, "map_blocks") and hasattr(X, "dask")
@@ -311,8 +336,14 @@ def _as_source(X: Any) -> tuple[Any, list[str] | None]:
     """Something that :class:`Rows` reads, and the column names of a frame."""
     if hasattr(X, "tocsr"):
         raise TypeError("Sparse data was passed for X, but dense data is required. Use X.toarray() to convert it.")
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise ValueError(
+            f"X is a masked array with {np.ma.count_masked(X)} masked values, and none may be missing. Remove those "
+            "rows or fill the gaps first."
+        )
     if hasattr(X, "detach") and hasattr(X, "cpu"):  # a torch tensor, told without importing torch
-        return X.detach().cpu().numpy(), None
+        X = X.detach().cpu()
+        return (X.float() if str(X.dtype) == "torch.bfloat16" else X).numpy(), None  # numpy has no bfloat16
     if hasattr(X, "columns") and hasattr(X, "to_numpy"):
         names = list(X.columns)
         return np.asarray(X.to_numpy()), names if all(isinstance(n, str) for n in names) else None

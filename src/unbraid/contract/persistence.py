@@ -1,44 +1,50 @@
-"""Save and load estimators as a folder of ``config.json`` and ``arrays.safetensors``; never pickle.
+"""Save and load estimators as a folder of ``config.json`` and an ``arrays-*.safetensors``; never pickle.
 
-A saved run is safe to share: loading it reads numbers and names, and builds only classes of this package.
+A saved run is safe to share: loading it reads numbers and names, and builds only classes that it finds in a table of
+names. Format 2; runs of format 1 are read too. Only replacing ``config.json``, which names its arrays file, makes a
+new run the one that is there, so a run is whole at any moment, whoever else saves to the same place.
 """
 
-import dataclasses
 import json
-import math
 import os
-import shutil
-import tempfile
-from importlib import import_module
+import re
+import secrets
+import time
+import zlib
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-FORMAT = 1
-CONFIG, ARRAYS = "config.json", "arrays.safetensors"
+from unbraid.contract.encoding import Decoder, Encoder, Stateful
+
+FORMAT = 2
+CONFIG, ARRAYS = "config.json", "arrays.safetensors"  # format 1 has exactly these; now arrays have a name of their own
+OURS = re.compile(r"(arrays(-[0-9a-f]{16})?\.safetensors|config-[0-9a-f]{16}\.json)")
+STALE = 3600  # seconds after which a file that no run names is what a killed process left behind
 
 
-class Persistent:
+class NotARunError(ValueError):
+    """A folder that is damaged, foreign, or of a newer format; the sentence says which."""
+
+    def __init__(self, path: Path, why: str, remedy: str = "Save the model again, or copy the folder again, whole."):
+        super().__init__(f"{path} is not a run that can be loaded: {why}. {remedy}")
+
+
+class Persistent(Stateful):
     """Mixin that gives an object ``save(path)``; :func:`load` brings it back.
 
-    The state is the object's ``__dict__``: numbers, strings, arrays, sparse matrices, and lists, dicts, dataclasses
-    and Persistent objects of these. A class that holds something else (a torch module) overrides
-    :meth:`_get_state` and :meth:`_set_state`.
+    The state is the object's ``__dict__``: numbers, strings, arrays, sparse matrices, random states, and lists, dicts,
+    dataclasses and Persistent objects of these. A class that holds something else (a torch module) overrides
+    ``_get_state`` and ``_set_state``; one whose attributes have changed since an older format, ``_upgrade``.
     """
 
-    def save(self, path: str | os.PathLike) -> Path:
+    def save(self, path: str | os.PathLike[str]) -> Path:
         """Write to the folder ``path``. An earlier run there is replaced only once the new one is complete."""
         return save(self, path)
 
-    def _get_state(self) -> dict[str, Any]:
-        return dict(self.__dict__)
-
-    def _set_state(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-
     @classmethod
-    def load(cls, path: str | os.PathLike) -> Self:
+    def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read what :meth:`save` wrote, and check that it is of this class."""
         model = load(path)
         if not isinstance(model, cls):
@@ -46,59 +52,86 @@ class Persistent:
         return model
 
 
-def save(obj: Persistent, path: str | os.PathLike) -> Path:
-    """Write ``obj`` to the folder ``path``, whole or not at all."""
-    from safetensors.numpy import save_file
+def save(obj: Persistent, path: str | os.PathLike[str]) -> Path:
+    """Write ``obj`` to the folder ``path``, whole or not at all.
 
+    Parameters
+    ----------
+    obj : Persistent
+    path : str or path
+        A new folder, or one that holds a run, whose other files (reports, logs) stay.
+
+    Returns
+    -------
+    Path
+        The folder.
+    """
     from unbraid import __version__
 
     path = Path(path)
-    if path.exists() and not (path / CONFIG).is_file() and (not path.is_dir() or any(path.iterdir())):
+    if path.exists() and not (path / CONFIG).is_file() and not _is_unfinished(path):
         raise FileExistsError(f"{path} exists and is not a saved run; it was left alone. Choose another path.")
-    arrays: dict[str, np.ndarray] = {}
-    config = {
-        "format": FORMAT,
-        "unbraid": __version__,
-        "class": type(obj).__name__,
-        "object": _encode(obj, arrays, type(obj).__name__),
-    }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    new = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+    encoder = Encoder()
+    encoded = encoder(obj, type(obj).__name__)
+    is_new = not path.exists()
+    path.mkdir(parents=True, exist_ok=True)
+    token = secrets.token_hex(8)
+    arrays, config = path / f"arrays-{token}.safetensors", path / f"config-{token}.json"
     try:
-        save_file(arrays, new / ARRAYS)
-        (new / CONFIG).write_text(json.dumps(config, indent=1), encoding="utf-8")
-        new.chmod(0o755)
-        _keep_other_files(path, new)
-        _swap(new, path)
+        _write_arrays(encoder.arrays, arrays)
+        head = {"format": FORMAT, "unbraid": __version__, "class": type(obj).__name__}
+        sums = {"arrays": arrays.name, "arrays_crc32": _crc_of_file(arrays), "object_crc32": _crc_of(encoded)}
+        config.write_text(json.dumps({**head, **sums, "object": encoded}, indent=1, allow_nan=False), encoding="utf-8")
+        before = _arrays_named_in(path)
+        config.replace(path / CONFIG)
     except BaseException:
-        shutil.rmtree(new, ignore_errors=True)
+        arrays.unlink(missing_ok=True)
+        config.unlink(missing_ok=True)
+        if is_new and not any(path.iterdir()):
+            path.rmdir()
         raise
+    _sweep(path, before)
     return path
 
 
-def _keep_other_files(old: Path, new: Path) -> None:
-    """Reports and logs beside a run survive its replacement."""
-    if old.is_dir():
-        for item in old.iterdir():
-            if item.name not in (CONFIG, ARRAYS):
-                (shutil.copytree if item.is_dir() else shutil.copy2)(item, new / item.name)
+def _is_unfinished(path: Path) -> bool:
+    """Whether a folder is empty, or holds only what a save that was killed left behind."""
+    return path.is_dir() and all(OURS.fullmatch(item.name) for item in path.iterdir())
 
 
-def _swap(new: Path, path: Path) -> None:
-    if not path.exists():
-        new.rename(path)
-        return
-    old = path.with_name(f".{path.name}.old-{os.getpid()}")
-    path.rename(old)
+def _write_arrays(arrays: dict[str, np.ndarray], file: Path) -> None:
+    """With the permissions of any new file; safetensors would keep it from all other users."""
+    from safetensors.numpy import save_file
+
+    file.touch()
+    mode = file.stat().st_mode
+    save_file(arrays, file)
+    file.chmod(mode)
+
+
+def _arrays_named_in(path: Path) -> str | None:
+    """The arrays file of the run that is there; None if there is none, or none that can be read."""
     try:
-        new.rename(path)
-    except OSError:
-        old.rename(path)
-        raise
-    shutil.rmtree(old)
+        config = json.loads((path / CONFIG).read_bytes())
+        return config.get("arrays", ARRAYS) if isinstance(config, dict) else None
+    except (FileNotFoundError, ValueError, RecursionError):
+        return None
 
 
-def load(path: str | os.PathLike) -> Any:
+def _sweep(path: Path, before: str | None) -> None:
+    """Remove the arrays of the run that was replaced, and what killed processes left behind."""
+    now = _arrays_named_in(path)
+    for item in path.iterdir():
+        if not OURS.fullmatch(item.name) or item.name == now:
+            continue
+        try:
+            if item.name == before or time.time() - item.stat().st_mtime > STALE:
+                item.unlink()
+        except FileNotFoundError:
+            continue  # another process swept it
+
+
+def load(path: str | os.PathLike[str]) -> Any:
     """Read an estimator that ``save`` wrote.
 
     Parameters
@@ -108,118 +141,94 @@ def load(path: str | os.PathLike) -> Any:
 
     Returns
     -------
-    The fitted estimator.
-    """
-    from safetensors import SafetensorError
-    from safetensors.numpy import load_file
+    estimator
+        Fitted, as it was saved.
 
+    Raises
+    ------
+    FileNotFoundError
+        If there is no run at all.
+    NotARunError
+        If what is there is damaged, foreign, or of a newer format.
+    """
     path = Path(path)
     if not (path / CONFIG).is_file():
         raise FileNotFoundError(f"{path} is not a saved run: {CONFIG} is missing. Give the folder that save() wrote.")
     try:
-        config = json.loads((path / CONFIG).read_text(encoding="utf-8"))
-        arrays = load_file(path / ARRAYS)
-    except (json.JSONDecodeError, UnicodeDecodeError, SafetensorError, FileNotFoundError) as error:
-        raise ValueError(f"{path} is damaged ({error}). Save the model again.") from error
-    if config.get("format") != FORMAT:
-        raise ValueError(
-            f"{path} has format {config.get('format')!r} and this unbraid reads {FORMAT}; "
-            f"it was written by unbraid {config.get('unbraid')}."
-        )
-    try:
-        return _decode(config["object"], arrays)
+        config, arrays = _read(path)
+        decoder = Decoder(arrays, config["format"])
+        obj = decoder(config["object"])
+        if not isinstance(obj, Persistent):
+            raise ValueError(f"it holds an object of class {type(obj).__name__}, which is no estimator")
+        if decoder.arrays:
+            raise ValueError(f"nothing names the array {min(decoder.arrays)}")
+        if config["format"] > 1 and config["object_crc32"] != _crc_of(config["object"]):
+            raise ValueError(f"{CONFIG} was changed after it was written")
+    except NotARunError:
+        raise
     except KeyError as error:
-        raise ValueError(f"{path} is damaged: {error} is missing. Save the model again.") from error
-
-
-def _encode(value: Any, arrays: dict[str, np.ndarray], where: str) -> Any:
-    if value is None or isinstance(value, bool | str):
-        return value
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, int | str):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else {"float": str(value)}
-    if isinstance(value, np.ndarray):
-        return _encode_array(value, arrays, where)
-    if isinstance(value, list):
-        return [_encode(v, arrays, f"{where}[{i}]") for i, v in enumerate(value)]
-    if isinstance(value, tuple) and type(value) is tuple:
-        return {"tuple": [_encode(v, arrays, f"{where}[{i}]") for i, v in enumerate(value)]}
-    if isinstance(value, dict):
-        return {"dict": [[_encode(k, arrays, where), _encode(v, arrays, f"{where}[{k!r}]")] for k, v in value.items()]}
-    if type(value).__module__.startswith("scipy.sparse"):
-        csr = value.tocsr()
-        parts = {k: _encode_array(getattr(csr, k), arrays, f"{where}.{k}") for k in ("data", "indices", "indptr")}
-        return {"csr": parts, "shape": list(csr.shape)}
-    if _is_ours(type(value)):
-        if isinstance(value, Persistent):
-            state = value._get_state()
-        else:
-            state = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
-        return {
-            "object": f"{type(value).__module__}:{type(value).__qualname__}",
-            "state": {k: _encode(v, arrays, f"{where}.{k}") for k, v in state.items()},
-        }
-    raise TypeError(
-        f"{where} is a {type(value).__name__}, which cannot be saved without pickle. "
-        "Saved runs hold numbers, strings, arrays and containers of them; set it to one of these before saving."
-    )
-
-
-def _encode_array(value: np.ndarray, arrays: dict[str, np.ndarray], where: str) -> dict:
-    if value.dtype.kind in "USO":
-        items = value.ravel().tolist()
-        if not all(isinstance(v, bool | int | float | str | None) for v in items):
-            raise TypeError(f"{where} is an array of Python objects, which cannot be saved without pickle.")
-        return {"items": items, "shape": list(value.shape), "dtype": value.dtype.str}
-    arrays[where] = np.ascontiguousarray(value)
-    return {"array": where}
-
-
-def _decode(node: Any, arrays: dict[str, np.ndarray]) -> Any:
-    if isinstance(node, list):
-        return [_decode(v, arrays) for v in node]
-    if not isinstance(node, dict):
-        return node
-    if "array" in node:
-        return arrays[node["array"]]
-    if "items" in node:
-        return np.array(node["items"], dtype=np.dtype(node["dtype"])).reshape(node["shape"])
-    if "float" in node:
-        return float(node["float"])
-    if "tuple" in node:
-        return tuple(_decode(v, arrays) for v in node["tuple"])
-    if "dict" in node:
-        return {_decode(k, arrays): _decode(v, arrays) for k, v in node["dict"]}
-    if "csr" in node:
-        from scipy.sparse import csr_array
-
-        parts = {k: _decode(v, arrays) for k, v in node["csr"].items()}
-        return csr_array((parts["data"], parts["indices"], parts["indptr"]), shape=tuple(node["shape"]))
-    return _build(node, arrays)
-
-
-def _build(node: dict, arrays: dict[str, np.ndarray]) -> Any:
-    module, _, name = node["object"].partition(":")
-    if module.split(".")[0] != "unbraid":
-        raise ValueError(f"the saved run names the class {node['object']}, which is not of unbraid; it was not loaded.")
-    cls: Any = import_module(module)
-    for part in name.split("."):
-        cls = getattr(cls, part)
-    if not (isinstance(cls, type) and _is_ours(cls)):
-        raise ValueError(f"the saved run names {node['object']}, which is not an estimator; it was not loaded.")
-    state = {k: _decode(v, arrays) for k, v in node["state"].items()}
-    obj: Any = object.__new__(cls)
-    if isinstance(obj, Persistent):
-        obj._set_state(state)
-    else:
-        for k, v in state.items():
-            object.__setattr__(obj, k, v)
+        raise NotARunError(path, f"{error} is missing") from error
+    except RecursionError as error:
+        raise NotARunError(path, "it is nested too deeply") from error
+    except ValueError as error:
+        raise NotARunError(path, str(error).rstrip(".")) from error
+    except (TypeError, AttributeError, IndexError, OverflowError) as error:
+        raise NotARunError(path, f"{CONFIG} does not make sense ({error})") from error
     return obj
 
 
-def _is_ours(cls: type) -> bool:
-    ours = cls.__module__.split(".")[0] == "unbraid"
-    return ours and (issubclass(cls, Persistent) or dataclasses.is_dataclass(cls))
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """The checked head of a run, and its arrays; read anew if another process replaces them meanwhile."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
+
+    text = (path / CONFIG).read_bytes()
+    try:
+        config = json.loads(text)
+    except ValueError as error:
+        raise NotARunError(path, f"{CONFIG} is not JSON ({error})") from error
+    _check_head(path, config)
+    file = path / (ARRAYS if config["format"] == 1 else config["arrays"])
+    try:
+        arrays = load_file(file)
+        crc = _crc_of_file(file)
+    except FileNotFoundError as error:
+        if (path / CONFIG).read_bytes() != text:
+            return _read(path)
+        raise NotARunError(path, f"{file.name} is missing") from error
+    except SafetensorError as error:
+        raise NotARunError(path, f"{file.name} is damaged ({error})") from error
+    if config["format"] > 1 and crc != config["arrays_crc32"]:
+        raise NotARunError(path, f"{file.name} is damaged: its checksum is {crc}, not {config['arrays_crc32']}")
+    return config, arrays
+
+
+def _check_head(path: Path, config: Any) -> None:
+    if not isinstance(config, dict):
+        raise NotARunError(path, f"{CONFIG} holds a {type(config).__name__} and not the head of a run")
+    found = config.get("format")
+    if type(found) is not int or found < 1:
+        raise NotARunError(path, f"{CONFIG} names no format (format: {found!r})")
+    if found > FORMAT:
+        from unbraid import __version__
+
+        raise NotARunError(
+            path,
+            f"it has format {found}, written by unbraid {config.get('unbraid')}; this is unbraid {__version__}, which "
+            f"reads the formats up to {FORMAT}",
+            f"Load it with unbraid {config.get('unbraid')} or later.",
+        )
+    if found > 1 and not (isinstance(config.get("arrays"), str) and OURS.fullmatch(config["arrays"])):
+        raise NotARunError(path, f"{CONFIG} names no arrays file (arrays: {config.get('arrays')!r})")
+
+
+def _crc_of(encoded: Any) -> str:
+    return f"{zlib.crc32(json.dumps(encoded).encode()):08x}"
+
+
+def _crc_of_file(file: Path) -> str:
+    crc = 0
+    with file.open("rb") as stream:
+        while block := stream.read(2**20):
+            crc = zlib.crc32(block, crc)
+    return f"{crc:08x}"

@@ -1,11 +1,8 @@
 """Progress bars on standard error, shown on a terminal and silent elsewhere."""
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sized
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
-
-T = TypeVar("T")
 
 
 @contextmanager
@@ -48,17 +45,3 @@ def bar(description: str, total: float | None = None, *, show: bool | None = Non
                 progress.update(task, notes=text)
 
         yield advance
-
-
-def track(items: Iterable[T], description: str, total: float | None = None, *, show: bool | None = None) -> Iterator[T]:
-    """Iterate with a bar.
-
-    >>> list(track([1, 2], "points", show=False))
-    [1, 2]
-    """
-    if total is None and isinstance(items, Sized):
-        total = len(items)
-    with bar(description, total, show=show) as advance:
-        for item in items:
-            yield item
-            advance()
