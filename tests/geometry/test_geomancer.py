@@ -6,11 +6,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import unbraid as ub
 from tests.geometry.manifolds import product
-from unbraid.geometry import GeometryWarning
+from unbraid.contract.warnings import DataWarning, TrustWarning
 from unbraid.geometry.eigen import filtered, lowest_fields
-from unbraid.geometry.graph import nearest, symmetrised
+from unbraid.geometry.graph import symmetrised
 from unbraid.geometry.operator import LANES, Diffusion, packed_size, transports, unpack
-from unbraid.geometry.tangents import angle_between, tangent_frames
+from unbraid.geometry.tangents import tangent_frames
+from unbraid.manifold import largest_angles, nearest
 
 
 def fitted(names, n, *, ambient=15, noise=0.0, seed=0, **options):
@@ -64,7 +65,7 @@ def test_solid_manifolds_are_not_split(names, dim):
 
 @pytest.mark.parametrize("names", ["S1 S1", "S1 S1 S1", "S2 S1 S1"])
 def test_flat_directions_are_undetermined(names):
-    with pytest.warns(GeometryWarning, match=r"undetermined.*flat.*holonomy"):
+    with pytest.warns(TrustWarning, match=r"undetermined.*flat.*holonomy"):
         model, *_ = fitted(names, 2500)
     assert not model.determined_
     assert "flat" in model.reason_
@@ -74,7 +75,7 @@ def test_flat_directions_are_undetermined(names):
 
 @pytest.mark.parametrize("n", [1000, 4000])
 def test_too_few_points_are_warned_of(n):
-    with pytest.warns(GeometryWarning, match="too few"):
+    with pytest.warns(TrustWarning, match="too few"):
         fitted("S2 SO3", n, dim=5)
 
 
@@ -95,7 +96,7 @@ def test_a_small_factor_is_not_taken_for_noise():
 
 
 def test_few_points_with_noise_are_warned_of():
-    with pytest.warns(GeometryWarning, match="too noisy"):
+    with pytest.warns(TrustWarning, match="too noisy"):
         fitted("S2 S2", 1000, noise=0.1, dim=4)
 
 
@@ -146,7 +147,7 @@ def test_quadratic_fit_beats_principal_components():
     X, true = product(["S2", "S2"], 2000)
     _, near = nearest(X, 28)
     whole = np.concatenate(true, axis=2)
-    plain, curved = (angle_between(whole, tangent_frames(X, X, near, 4, curved=c)).mean() for c in (False, True))
+    plain, curved = (largest_angles(whole, tangent_frames(X, X, near, 4, curved=c)).mean() for c in (False, True))
     assert curved < plain / 5
 
 
@@ -224,12 +225,12 @@ def test_errors_and_warnings():
         ub.Geomancer(dim=4).fit(X[:5])
     with pytest.raises(ValueError, match="all the same"):
         ub.Geomancer(dim=1).fit(np.ones((20, 3)))
-    with pytest.warns(GeometryWarning, match="selects nothing"):
+    with pytest.warns(TrustWarning, match="selects nothing"):
         ub.Geomancer(dim=4, gap=1e-9, random_state=0).fit(X)
-    with pytest.warns(GeometryWarning, match="duplicates"):
+    with pytest.warns(DataWarning, match="duplicates"):
         doubled = ub.Geomancer(dim=4, random_state=0).fit(np.vstack([X, X[:7]]))
     np.testing.assert_array_equal(doubled.subspaces_[0][:7], doubled.subspaces_[0][1000:])
-    with pytest.warns(GeometryWarning, match="disconnected"):
+    with pytest.warns(TrustWarning, match="disconnected"):
         ub.Geomancer(dim=4, random_state=0).fit(np.vstack([X, X + 100]))
 
 

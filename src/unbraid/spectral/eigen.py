@@ -9,8 +9,9 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as sla
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import reverse_cuthill_mckee
-from scipy.spatial import cKDTree
-from sklearn.exceptions import ConvergenceWarning
+
+from unbraid.contract.warnings import ConvergenceWarning
+from unbraid.manifold.neighbors import nearest
 
 Floats = NDArray[np.float64]
 
@@ -119,7 +120,7 @@ def predictability(V: Floats, target: Floats, k: int = 12) -> float:
     """
     V = V / V.std(axis=0)
     rows = np.arange(0, len(V), max(1, len(V) // 1500))
-    near = np.asarray(cKDTree(V).query(V[rows], k=min(k + 1, len(V)))[1])[:, 1:]
+    _, near = nearest(V, min(k, len(V) - 1), rows)
     misses = target[rows] - target[near].mean(axis=1)
     # The mean of k neighbours of an unrelated target misses by (1 + 1/k) times its variance.
     return float(1 - misses.var() / target.var() / (1 + 1 / near.shape[1]))
