@@ -13,7 +13,7 @@ FACTORS = [ub.HessianICA, ub.TangentICA, ub.LaplacianICA, ub.PCAICA]
 
 # scikit-learn's blobs and random clouds are no manifolds: the warnings about that are right, and not the point here.
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::unbraid.spectral.diagnostics.TrustWarning", "ignore::sklearn.exceptions.ConvergenceWarning"
+    "ignore::unbraid.contract.warnings.TrustWarning", "ignore::unbraid.contract.warnings.ConvergenceWarning"
 )
 
 

@@ -277,24 +277,25 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
 
     def _judge(self, reading: Reading, n: int) -> None:
         """Record what was read and how far it can be trusted, and warn of all that speaks against it."""
-        self.reason_ = reading.reason
+        self.reason_, divided = reading.reason, reading.n_submanifolds > 1
         few = f"{n} points may be too few for dimension {self.dim_}, or too noisy"
-        if reading.determined and self.tangent_error_ > UNSETTLED_TANGENTS:
-            self.reason_ = (
-                f"undetermined: the tangent spaces are not settled. They turn by {self.tangent_error_:.2g} rad when "
-                f"twice as many neighbours are used. {few}."
-            )
+        turn = f"turn by {self.tangent_error_:.2g} rad when twice as many neighbours are used"
+        unsettled = self.tangent_error_ > UNSETTLED_TANGENTS
+        if reading.determined and unsettled and not divided:
+            self.reason_ = f"undetermined: the tangent spaces are not settled, they {turn}. {few}."
         if self.reason_:
             self.concerns_.append(f"The number of submanifolds is {self.reason_}")
-        elif self.gap != "auto" and reading.n_submanifolds == 1:
+        elif self.gap != "auto" and not divided:
             self.concerns_.append(
                 f"gap={self.gap} selects nothing: the lowest eigenvalue is {self.spectrum_[0]:.4g}. One is reported."
             )
-        elif reading.ratio < SAFE_RATIO and reading.n_submanifolds > 1:
+        if divided and reading.ratio < SAFE_RATIO:
             self.concerns_.append(
                 f"The gap is narrow: the eigenvalues across it have ratio {reading.ratio:.3g}, and {SAFE_RATIO:.0f} is "
                 f"safe. {few}: the subspaces are rough, and the number of submanifolds may be wrong. Give more points."
             )
+        if divided and unsettled:
+            self.concerns_.append(f"The tangent spaces are rough, and so are the subspaces: they {turn}. {few}.")
         self.gap_, self.determined_ = reading.ratio, not self.reason_
         self.confidence_ = max(0.0, 1 - 1 / reading.ratio) / 2 ** len(self.concerns_) if self.determined_ else 0.0
         self.selection_["n_submanifolds"] = f"ratio {reading.ratio:.4g} across the gap"

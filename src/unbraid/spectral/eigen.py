@@ -43,6 +43,18 @@ class Spectrum:
     n_iter: int
     n_redundant: int = 0
 
+    @property
+    def participation(self) -> Floats:
+        """Share of the points on which each vector lives, (d,)."""
+        return 1 / (len(self.vectors) * (self.vectors**4).sum(axis=0))
+
+    @property
+    def eigengap(self) -> float:
+        """The first eigenvalue left out over the last one kept; infinite where none was left out."""
+        if len(self.values) <= self.vectors.shape[1]:
+            return float("inf")
+        return float(self.values[-1] / max(self.values[-2], 1e-300))
+
 
 def smallest_eigenvectors(
     M: sp.csc_array,
