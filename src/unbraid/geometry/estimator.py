@@ -4,7 +4,7 @@ import warnings
 from dataclasses import replace
 from itertools import pairwise
 from numbers import Integral, Real
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,9 +114,9 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
 
     def __init__(
         self,
-        dim: int | Literal["auto"] = "auto",
-        n_neighbors: int | Literal["auto"] = "auto",
-        gap: float | Literal["auto"] = "auto",
+        dim: int | str = "auto",
+        n_neighbors: int | str = "auto",
+        gap: float | str = "auto",
         *,
         curved: bool = True,
         tol: float = 0.01,
@@ -195,9 +195,9 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
     def _choose_sizes(self, Z: NDArray) -> tuple[int, int]:
         n, size = Z.shape
         estimate = estimate_dimension(Z) if self.dim == "auto" else None
-        k = self.dim if estimate is None else estimate.dim
+        k = estimate.dim if estimate else int(self.dim)
         self._check_dim(k, n, size, estimate)
-        wanted = max(k * (k + 3), 12) if self.n_neighbors == "auto" else self.n_neighbors
+        wanted = max(k * (k + 3), 12) if self.n_neighbors == "auto" else int(self.n_neighbors)
         if wanted > n - 1 and self.n_neighbors != "auto":
             raise ValueError(f"n_neighbors={wanted} needs more than {wanted} different points, got {n}.")
         if wanted > n - 1:
@@ -211,7 +211,7 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
             )
         self.selection_["dim"] = estimate if estimate else "given"
         self.selection_["n_neighbors"] = "k (k + 3)" if self.n_neighbors == "auto" else "given"
-        return int(k), int(min(wanted, n - 1))
+        return k, min(wanted, n - 1)
 
     def _check_dim(self, k: int, n: int, size: int, estimate: DimensionEstimate | None) -> None:
         if k > size:

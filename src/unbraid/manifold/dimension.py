@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.decomposition import PCA
 from sklearn.utils import check_array
 
@@ -60,9 +59,7 @@ class DimensionEstimate:
         return f"dimension {self.dim}, unclear: no gap in the local spectrum ({figures})"
 
 
-def estimate_dimension(
-    X: ArrayLike, *, max_dim: int = 10, n_points: int = 256, random_state: Any = 0
-) -> DimensionEstimate:
+def estimate_dimension(X: Any, *, max_dim: int = 10, n_points: int = 256, random_state: Any = 0) -> DimensionEstimate:
     r"""Estimate the dimension of the manifold that the rows of ``X`` lie on.
 
     Around each of ``n_points`` points the covariance of the nearest :math:`m` points has the eigenvalues

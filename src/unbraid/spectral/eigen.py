@@ -1,6 +1,7 @@
 """The d smallest non-trivial eigenvectors of a sparse positive semidefinite matrix with a known null vector."""
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,7 @@ from unbraid.contract.warnings import ConvergenceWarning
 from unbraid.manifold.neighbors import nearest
 
 Floats = NDArray[np.float64]
+Solve = Callable[[Floats], Floats]
 
 PREDICTED = 0.6  # share of an eigenvector's variance that others may predict before it counts as a function of them
 BAND_ENTRIES = 2.5e8  # two gigabytes
@@ -138,7 +140,7 @@ def predictability(V: Floats, target: Floats, k: int = 12) -> float:
     return float(1 - misses.var() / target.var() / (1 + 1 / near.shape[1]))
 
 
-def _prepare(M: sp.csc_array, null: Floats | None):
+def _prepare(M: sp.csc_array, null: Floats | None) -> tuple[Floats, float, Solve]:
     n = M.shape[0]
     null = np.full(n, n**-0.5) if null is None else null / np.linalg.norm(null)
     scale = float(M.diagonal().mean())
@@ -147,7 +149,16 @@ def _prepare(M: sp.csc_array, null: Floats | None):
     return null, scale, _factor(M, 1e-10 * scale)
 
 
-def _iterate(M, n_vectors, null, scale, solve, max_iter, tol, random_state) -> Spectrum:
+def _iterate(
+    M: sp.csc_array,
+    n_vectors: int,
+    null: Floats,
+    scale: float,
+    solve: Solve,
+    max_iter: int,
+    tol: float,
+    random_state: np.random.RandomState | None,
+) -> Spectrum:
     n = M.shape[0]
     rng = np.random.RandomState(0) if random_state is None else random_state
     width = min(n - 1, n_vectors + 2)
@@ -181,7 +192,7 @@ def _orthonormal(V: Floats, null: Floats) -> Floats:
     return np.linalg.qr(V)[0]
 
 
-def _factor(M: sp.csc_array, shift: float):
+def _factor(M: sp.csc_array, shift: float) -> Solve:
     """A function that solves (M + shift I) V = B, by the cheapest of three factorisations.
 
     Reordered by reverse Cuthill-McKee, the matrix is a band as wide as the manifold's cross-section, and LAPACK's
