@@ -121,6 +121,7 @@ def test_dask_arrays_of_pictures_stay_lazy(cls):
     model = cls(n_factors=2, random_state=0).fit(pictures)
     lazy = model.transform(da.from_array(pictures, chunks=(150, 5, 12)))
     assert isinstance(lazy, da.Array)
+    assert isinstance(clone(model).fit_transform(da.from_array(pictures)), da.Array)
     assert lazy.shape == (400, 2)
     np.testing.assert_allclose(lazy.compute(), model.transform(pictures), atol=1e-9)
 

@@ -18,11 +18,11 @@ from unbraid.contract.randomness import seed_of
 from unbraid.contract.warnings import DataWarning, TrustWarning
 from unbraid.geometry.charts import Chart, analogy, charts
 from unbraid.geometry.denoise import spanning_basis
-from unbraid.geometry.diagonalize import Clusters, assign, find_clusters, joint_diagonals
-from unbraid.geometry.eigen import diffusion_scale, lowest_fields
+from unbraid.geometry.eigen import diffusion_scale
 from unbraid.geometry.graph import Graph, joined, order_in_space, symmetrised
-from unbraid.geometry.operator import n_threads, transports, unpack
-from unbraid.geometry.reading import SAFE_RATIO, Reading, flat, read_spectrum
+from unbraid.geometry.operator import n_threads
+from unbraid.geometry.reading import SAFE_RATIO, Reading
+from unbraid.geometry.splitting import carried_axes, split
 from unbraid.geometry.tangents import n_unknowns, tangent_frames
 from unbraid.manifold.angles import largest_angles
 from unbraid.manifold.dimension import DimensionEstimate, estimate_dimension
@@ -30,7 +30,6 @@ from unbraid.manifold.distinct import distinct_rows
 from unbraid.manifold.neighbors import NeighborSearch, nearest
 
 UNSETTLED_TANGENTS = 0.5
-COMMUTING = 0.15
 
 
 # transform gives arrays of three axes, which no frame holds: there is no set_output.
@@ -153,14 +152,16 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
             graph = self._graph(Z, neighbors, min(m, 2 * k + 2))
             self.scale_ = diffusion_scale(graph, rng)
             advance()
-            reading, axes, clusters = self._split(Z, frames, graph, rng, threads)
+            found = split(Z, frames.astype(self.precision), graph, self.scale_, self.gap, self.tol, rng, threads)
             advance()
-        self.dim_, self.n_neighbors_, self.dims_ = k, m, clusters.dims
-        self.n_submanifolds_ = len(clusters.dims)
+        self.dim_, self.n_neighbors_, self.spectrum_ = k, m, found.spectrum
+        self.dims_, self.n_submanifolds_ = found.dims, len(found.dims)
         self._X, self._basis = X, basis
-        bounds = np.cumsum([0, *clusters.dims])
-        self.subspaces_ = [(basis @ (frames @ axes[:, :, a:b]))[index].astype(X.dtype) for a, b in pairwise(bounds)]
-        self._judge(reading, len(Z))
+        bounds = np.cumsum([0, *found.dims])
+        self.subspaces_ = [
+            (basis @ (frames @ found.axes[:, :, a:b]))[index].astype(X.dtype) for a, b in pairwise(bounds)
+        ]
+        self._judge(found.reading, len(Z))
         return self
 
     def _check_parameters(self) -> None:
@@ -245,36 +246,6 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
             graph = joined(Z, graph, labels)
         return graph
 
-    def _split(
-        self, Z: NDArray, frames: NDArray, graph: Graph, rng: np.random.Generator, threads: int
-    ) -> tuple[Reading, NDArray, Clusters]:
-        """What the spectrum says, axes (n, k, k) of each tangent space, and the submanifolds that they sort into."""
-        n, _, k = frames.shape
-        undivided = np.broadcast_to(np.eye(k), (n, k, k)), Clusters(np.zeros((1, 0)), [k], 1.0)
-        if k == 1:
-            self.spectrum_ = np.zeros(0)
-            return Reading(1, np.inf), *undivided
-        solved = lowest_fields(
-            Z, frames.astype(self.precision), graph, min(2 * k + 2, n // 7), tol=self.tol, rng=rng, threads=threads
-        )
-        self.spectrum_ = solved.values
-        reading = read_spectrum(solved.values, self.scale_, k, self.gap)
-        if reading.n_submanifolds == 1:
-            return reading, *undivided
-        fields = solved.fields[:, :, : reading.n_submanifolds - 1] * np.sqrt(n / graph.degrees)[:, None, None]
-        axes, diagonals, left = joint_diagonals(unpack(fields, k).transpose(0, 3, 1, 2), threads=threads)
-        if left > COMMUTING:
-            return Reading(1, reading.ratio, flat(reading.n_submanifolds - 1, k)), *undivided
-        clusters = find_clusters(diagonals, reading.n_submanifolds, rng)
-        if min(clusters.dims) == 0:
-            reason = (
-                f"undetermined: the spectrum has a gap after {reading.n_submanifolds - 1} eigenvalues, but their "
-                "fields do not split the tangent spaces the same way everywhere. The points are too few or too noisy."
-            )
-            return Reading(1, reading.ratio, reason), *undivided
-        order = assign(diagonals, clusters)
-        return reading, np.take_along_axis(axes, order[:, None], axis=2), clusters
-
     def _judge(self, reading: Reading, n: int) -> None:
         """Record what was read and how far it can be trusted, and warn of all that speaks against it."""
         self.reason_, divided = reading.reason, reading.n_submanifolds > 1
@@ -324,20 +295,11 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
         width = min(self.n_neighbors_, len(places))
         distances, near = NeighborSearch(places).query(new, width, workers=n_threads(self.n_jobs))
         frames = tangent_frames(places, new, near, self.dim_, curved=self.curved)
-        m = min(2 * self.dim_ + 2, near.shape[1])
-        star = Graph(np.arange(len(X) + 1) * m, near[:, :m].ravel().astype(np.int32))
-        carried = transports(frames, star, np.ascontiguousarray(adapted), threads=n_threads(self.n_jobs))
-        carried = carried.reshape(len(X), m, self.dim_, self.dim_)
-        bounds = np.cumsum([0, *self.dims_])
-        projections = [
-            np.einsum("nmab,nmcb->nac", carried[..., a:b], carried[..., a:b]) / m for a, b in pairwise(bounds)
-        ]
-        axes, diagonals, _ = joint_diagonals(np.stack(projections, axis=1))
-        order = assign(diagonals, Clusters(np.eye(len(self.dims_)), self.dims_, 1.0))
-        found = frames @ np.take_along_axis(axes, order[:, None], axis=2)
+        found = frames @ carried_axes(frames, adapted, near[:, : 2 * self.dim_ + 2], self.dims_, n_threads(self.n_jobs))
         known = distances[:, 0] <= 1e-9 * np.abs(places).max()
         found[known] = adapted[near[known, 0]]
         found = self._basis @ found
+        bounds = np.cumsum([0, *self.dims_])
         return tuple(found[:, :, a:b].astype(X.dtype) for a, b in pairwise(bounds))
 
     def fit_transform(self, X: Any, y: Any = None) -> tuple[NDArray, ...]:

@@ -130,7 +130,7 @@ def estimate_dimension(X: Any, *, max_dim: int = 10, n_points: int = 256, random
 
 
 def levina_bickel(distances: np.ndarray) -> float:
-    r"""Maximum-likelihood dimension from sorted distances to the nearest :math:`k` points, one row a point.
+    r"""Maximum-likelihood dimension from sorted distances to the nearest :math:`k` points, one row per point.
 
     .. math:: \hat d^{-1} = \frac{1}{n (k - 1)} \sum_i \sum_{j<k} \log \frac{T_k(i)}{T_j(i)}
 

@@ -95,9 +95,9 @@ class SpectralEstimator(Estimator):
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Fit, and return the codes (n, n_factors) of X."""
+        """Fit, and return the codes (n, n_factors) of X, as ``transform`` does."""
         self.fit(X)
-        return self.transform(X) if self.n_landmarks_ or self._incomplete else self.embedding_.copy()
+        return self.transform(X) if self.n_landmarks_ or self._incomplete or is_lazy(X) else self.embedding_.copy()
 
     def transform(self, X: Any) -> Any:
         """Codes of points, new ones too, by the local affine maps around the nearest training points.
@@ -172,7 +172,7 @@ class SpectralEstimator(Estimator):
         residual = float(self.reduction_.residuals[self.pca_components_ - 1])
         codes = (found.fresh - mean) @ self.unmixing_.T
         self.diagnostics_ = diagnose(found, self.maps_, rotation, codes, pca_residual=residual, kind=self.kind)
-        warn_of(self.diagnostics_.concerns, stacklevel=4)
+        warn_of(self.diagnostics_.concerns, stacklevel=3)
 
 
 def _oriented(maps: LocalMaps, mean: Floats, matrix: Floats, choice: Choice) -> Floats:

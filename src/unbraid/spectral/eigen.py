@@ -16,6 +16,7 @@ from unbraid.manifold.neighbors import nearest
 
 Floats = NDArray[np.float64]
 Solve = Callable[[Floats], Floats]
+Prepared = tuple[Floats, float, Solve]  # null vector, scale of the matrix, solver
 
 PREDICTED = 0.6  # share of an eigenvector's variance that others may predict before it counts as a function of them
 BAND_ENTRIES = 2.5e8  # two gigabytes
@@ -79,8 +80,7 @@ def smallest_eigenvectors(
     null : array (n,), optional
         The known null vector; the constant when not given.
     """
-    null, scale, solve = _prepare(M, null)
-    return _iterate(M, n_vectors, null, scale, solve, max_iter, tol, random_state)
+    return _iterate(M, n_vectors, _prepare(M, null), max_iter, tol, random_state)
 
 
 def independent_eigenvectors(
@@ -97,10 +97,10 @@ def independent_eigenvectors(
     (:func:`predictability`), and passed over; more eigenvectors are computed from the same factorisation when
     they run out.
     """
-    null, scale, solve = _prepare(M, null)
+    known = _prepare(M, null)
     n, kept = M.shape[0], [0]
     for width in (n_vectors, 2 * n_vectors + 4, 5 * n_vectors + 8):
-        found = _iterate(M, min(width, n - 2), null, scale, solve, 60, 1e-9, random_state)
+        found = _iterate(M, min(width, n - 2), known, 60, 1e-9, random_state)
         kept = independent_columns(found.vectors, n_vectors)
         if len(kept) == n_vectors or n_vectors == 1 or width >= n - 2:
             break
@@ -140,7 +140,7 @@ def predictability(V: Floats, target: Floats, k: int = 12) -> float:
     return float(1 - misses.var() / target.var() / (1 + 1 / near.shape[1]))
 
 
-def _prepare(M: sp.csc_array, null: Floats | None) -> tuple[Floats, float, Solve]:
+def _prepare(M: sp.csc_array, null: Floats | None) -> Prepared:
     n = M.shape[0]
     null = np.full(n, n**-0.5) if null is None else null / np.linalg.norm(null)
     scale = float(M.diagonal().mean())
@@ -150,17 +150,11 @@ def _prepare(M: sp.csc_array, null: Floats | None) -> tuple[Floats, float, Solve
 
 
 def _iterate(
-    M: sp.csc_array,
-    n_vectors: int,
-    null: Floats,
-    scale: float,
-    solve: Solve,
-    max_iter: int,
-    tol: float,
-    random_state: np.random.RandomState | None,
+    M: sp.csc_array, n_vectors: int, known: Prepared, max_iter: int, tol: float, rng: np.random.RandomState | None
 ) -> Spectrum:
+    null, scale, solve = known
     n = M.shape[0]
-    rng = np.random.RandomState(0) if random_state is None else random_state
+    rng = np.random.RandomState(0) if rng is None else rng
     width = min(n - 1, n_vectors + 2)
     V = rng.standard_normal((n, width))
     values = np.zeros(width)

@@ -30,40 +30,8 @@ class HessianEigenmaps(SpectralEstimator):
     Use it when the data lie on a curved sheet that could be rolled out flat. Follow it by ICA
     (:class:`HessianICA`) to get the factors one by one.
 
-    Parameters
-    ----------
-    n_factors : int or "auto"
-        Dimension of the manifold; "auto" estimates it (:func:`unbraid.manifold.dimension.estimate_dimension`).
-    n_neighbors : int or "auto"
-        Points in a neighbourhood, the point itself included; at least 1 + d + d(d+1)/2. "auto" tries sizes (and sizes
-        of the PCA) and keeps the best by ``selection``.
-    tangent_weight : float
-        Weight :math:`\epsilon` of the tangent term. 0 is the textbook method, which collapses onto a few points
-        when neighbourhoods are large.
-    pca_components : int or "auto"
-        Principal components kept before anything else; "auto" chooses by the variance left out.
-    n_landmarks : int, "auto" or None
-        Points that are solved for; the others are placed by local affine maps. None solves for every point, "auto"
-        does so up to 5000 points and beyond raises the number until held-out points are placed well.
-    selection : {"combined", "edges", "closest"}
-        Rule for ``n_neighbors="auto"``: local isometry over neighbour-graph edges, over the closest 5 % of pairs (the
-        paper's), or the mean of both less half the mutual information of the codes.
-    random_state : int, RandomState, Generator or None
-    progress : bool or None
-        Whether bars are shown; None shows them when standard error is a terminal.
-
-    Attributes
-    ----------
-    embedding_ : array (n, n_factors)
-        Codes of the training points (of the landmarks, if there are any), in units of distance in X.
-    n_factors_, n_neighbors_, pca_components_, n_landmarks_ : int
-        What was used; 0 landmarks means that every point was solved for.
-    selection_ : Selection
-        Every setting that was tried, with its figures; print it.
-    diagnostics_ : Diagnostics
-        How far to trust the result; print it.
-    maps_ : LocalMaps
-    reduction_ : Reduction
+    Parameters and attributes as :class:`HessianICA`, without ``contrast`` and ``n_init``. ``tangent_weight`` is
+    :math:`\epsilon`; 0 is the textbook method, which collapses onto a few points when neighbourhoods are large.
 
     References
     ----------

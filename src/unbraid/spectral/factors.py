@@ -43,7 +43,8 @@ class HessianICA(FollowedByICA, HessianEigenmaps):
     Parameters
     ----------
     n_factors : int or "auto"
-        Number of factors; "auto" estimates the dimension of the data.
+        Number of factors; "auto" estimates the dimension of the data
+        (:func:`~unbraid.manifold.dimension.estimate_dimension`).
     n_neighbors : int or "auto"
         Points in a neighbourhood, the point itself included; at least 1 + d + d(d+1)/2. "auto" tries sizes (and sizes
         of the PCA) and keeps the best by ``selection``.

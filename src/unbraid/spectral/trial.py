@@ -163,7 +163,7 @@ def choose(
     if best is None:
         raise _no_single_embedding(near.shape[1], graph)
     for message in best.unsolved:
-        warnings.warn(message, ConvergenceWarning, stacklevel=5)
+        warnings.warn(message, ConvergenceWarning, stacklevel=4)
     best.rule, best.candidates, best.n_merged = settings.rule if settings.open else "given", tried, n_merged
     return best
 
