@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import unbraid as ub
-from unbraid.metrics.subspace_angle import point_angles
+from unbraid.manifold import largest_angles
 from unbraid.report.geometry import plot_angles, plot_spectrum, plot_subspaces
 
 data = ub.datasets.load("product-manifold", manifolds=["S2", "S2"], n_features=20)
@@ -33,9 +33,9 @@ plot_subspaces(X, model.subspaces_, plane=plane, axes=figure.add_subplot(project
 # The angle to the true tangent spaces, point by point.
 pairs = min(
     ([(true[0], model.subspaces_[i]), (true[1], model.subspaces_[1 - i])] for i in (0, 1)),
-    key=lambda pair: point_angles(*pair[0]).mean(),
+    key=lambda pair: largest_angles(*pair[0]).mean(),
 )
-plot_angles([point_angles(*pair) for pair in pairs])
+plot_angles([largest_angles(*pair) for pair in pairs])
 
 # %%
 # Coordinates on each sphere, and an analogy: d has the place of b on one sphere and of c on the other.

@@ -81,7 +81,7 @@ def fit(
         raise ValueError(f"--steps is for the autoencoders; {method} has no training steps.")
     X, truth, names = _open(data, key, points, option or [], resize, skip_unreadable, seed)
     typer.echo(f"{chosen.title} of {data}: {len(X)} observations of shape {tuple(X.shape[1:])}")
-    fitted = fit_timed(chosen, X, truth, **parameters, random_state=seed, verbose=sys.stderr.isatty())
+    fitted = fit_timed(chosen, X, truth, **parameters, random_state=seed, progress=sys.stderr.isatty())
     _save(run, fitted, data, X, truth, names)
     if chosen.is_trained:
         checkpoint.unlink()

@@ -62,8 +62,8 @@ def method_of(name: str) -> Method:
 
 def fit_timed(method: Method, X: Any, factors: Any = None, **parameters: Any) -> "Fitted":
     """Fit, and measure what the report shows. Warnings go to the result: the command tells them in its own words."""
+    from unbraid.contract.warnings import TrustWarning
     from unbraid.report.pages import Fitted
-    from unbraid.spectral.diagnostics import TrustWarning
     from unbraid.spectral.selection import score
 
     model = method.make(**parameters)

@@ -2,6 +2,6 @@
 
 from unbraid.geometry.charts import Chart, analogy, charts
 from unbraid.geometry.estimator import Geomancer
-from unbraid.geometry.reading import GeometryWarning, Reading, read_spectrum
+from unbraid.geometry.reading import Reading, read_spectrum
 
-__all__ = ["Chart", "Geomancer", "GeometryWarning", "Reading", "analogy", "charts", "read_spectrum"]
+__all__ = ["Chart", "Geomancer", "Reading", "analogy", "charts", "read_spectrum"]

@@ -7,10 +7,15 @@ beside it.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.decomposition import PCA
 from sklearn.utils import check_array
+
+from unbraid.contract.randomness import check_random_state
+from unbraid.manifold.distinct import distinct_rows
+from unbraid.manifold.neighbors import nearest
 
 FEWEST, FIRST_SCALE, LARGEST_SCALE = 6, 12, 768
 LARGEST_SAMPLE = 30_000
@@ -54,7 +59,7 @@ class DimensionEstimate:
         return f"dimension {self.dim}, unclear: no gap in the local spectrum ({figures})"
 
 
-def estimate_dimension(X, *, max_dim: int = 10, n_points: int = 256, random_state: int = 0) -> DimensionEstimate:
+def estimate_dimension(X: Any, *, max_dim: int = 10, n_points: int = 256, random_state: Any = 0) -> DimensionEstimate:
     r"""Estimate the dimension of the manifold that the rows of ``X`` lie on.
 
     Around each of ``n_points`` points the covariance of the nearest :math:`m` points has the eigenvalues
@@ -79,7 +84,7 @@ def estimate_dimension(X, *, max_dim: int = 10, n_points: int = 256, random_stat
         The largest dimension considered.
     n_points : int
         Points whose neighbourhoods are looked at.
-    random_state : int
+    random_state : int, RandomState, Generator or None
         Chooses these points.
 
     Returns
@@ -101,14 +106,17 @@ def estimate_dimension(X, *, max_dim: int = 10, n_points: int = 256, random_stat
     X = check_array(X.reshape(len(X), -1) if X.ndim > 2 else X, dtype=np.float64, ensure_min_samples=4)
     if max_dim < 1:
         raise ValueError(f"max_dim must be at least 1, got {max_dim}.")
-    X = distinct_rows(_thinned(X, random_state))[0]
+    rng = check_random_state(random_state)
+    X = X if len(X) <= LARGEST_SAMPLE else X[rng.permutation(len(X))[:LARGEST_SAMPLE]]
+    X = X[distinct_rows(X)[0]]
     if len(X) < FEWEST:
         raise ValueError(
             f"{len(X)} different points are too few to estimate a dimension, {FEWEST} are needed. "
             "Give the dimension instead, or more data."
         )
-    X = _project(X, 2 * max_dim + 1, random_state)
-    points, neighbors, distances = _neighborhoods(X, n_points, random_state)
+    X = _project(X, 2 * max_dim + 1, rng)
+    widest = min(len(X) - 1, max(FIRST_SCALE, min(LARGEST_SCALE, len(X) // 4)))
+    distances, neighbors = nearest(X, widest, rng.permutation(len(X))[:n_points])
     spectra = {m: _local_spectra(X, neighbors[:, :m], max_dim) for m in _scales(neighbors.shape[1])}
     dim, scale, gap = _first_gap(spectra)
     methods = {"levina_bickel": levina_bickel(distances[:, :20]), "two_nn": two_nn(distances)}
@@ -122,7 +130,7 @@ def estimate_dimension(X, *, max_dim: int = 10, n_points: int = 256, random_stat
 
 
 def levina_bickel(distances: np.ndarray) -> float:
-    r"""Maximum-likelihood dimension from sorted distances to the nearest :math:`k` points, one row a point.
+    r"""Maximum-likelihood dimension from sorted distances to the nearest :math:`k` points, one row per point.
 
     .. math:: \hat d^{-1} = \frac{1}{n (k - 1)} \sum_i \sum_{j<k} \log \frac{T_k(i)}{T_j(i)}
 
@@ -149,36 +157,12 @@ def two_nn(distances: np.ndarray) -> float:
     return float(1 / np.log(near[:, 1] / near[:, 0]).mean())
 
 
-def distinct_rows(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The different rows of ``X``, in their order when all differ, and the index of each row among them.
-
-    Equal rows have equal projections, and sorting one column is quicker than sorting rows.
-
-    >>> rows, index = distinct_rows(np.array([[1.0, 2.0], [0.0, 1.0], [1.0, 2.0]]))
-    >>> len(rows), index.tolist()
-    (2, [1, 0, 1])
-    """
-    key = X @ np.random.default_rng(0).normal(size=X.shape[1])
-    order = np.argsort(key)
-    near = np.flatnonzero(np.diff(key[order]) <= 1e-9 * np.abs(key).max())
-    if not (X[order[near]] == X[order[near + 1]]).all(axis=1).any():
-        return X, np.arange(len(X))
-    rows, index = np.unique(X, axis=0, return_inverse=True)
-    return rows, index.ravel()
-
-
-def _thinned(X: np.ndarray, random_state: int) -> np.ndarray:
-    if len(X) <= LARGEST_SAMPLE:
-        return X
-    return X[np.random.default_rng(random_state).permutation(len(X))[:LARGEST_SAMPLE]]
-
-
-def _project(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
+def _project(X: np.ndarray, n_components: int, rng: np.random.RandomState) -> np.ndarray:
     X = X - X.mean(axis=0)
     if X.shape[1] <= n_components:
         return X
     n_components = min(n_components, len(X))
-    return PCA(n_components, svd_solver="randomized", random_state=random_state).fit_transform(X)
+    return PCA(n_components, svd_solver="randomized", random_state=rng).fit_transform(X)
 
 
 def _scales(largest: int) -> list[int]:
@@ -186,24 +170,6 @@ def _scales(largest: int) -> list[int]:
     while 2 * scales[-1] <= largest:
         scales.append(2 * scales[-1])
     return scales
-
-
-def _neighborhoods(X: np.ndarray, n_points: int, random_state: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Points, and the indices of and distances to their nearest others, nearest first."""
-    n = len(X)
-    points = np.random.default_rng(random_state).permutation(n)[:n_points]
-    k = min(n - 1, max(FIRST_SCALE, min(LARGEST_SCALE, n // 4)))
-    neighbors, distances = [], []
-    squares = np.einsum("ij,ij->i", X, X)
-    for i in points:
-        square = squares - 2 * (X @ X[i]) + squares[i]
-        square[i] = np.inf
-        near = np.argpartition(square, k - 1)[:k]
-        exact = np.linalg.norm(X[near] - X[i], axis=1)
-        order = np.argsort(exact)
-        neighbors.append(near[order])
-        distances.append(exact[order])
-    return points, np.array(neighbors), np.array(distances)
 
 
 def _local_spectra(X: np.ndarray, neighbors: np.ndarray, max_dim: int) -> np.ndarray:

@@ -24,18 +24,22 @@ class NeighborSearch:
     [[1, 0]]
     """
 
-    def __init__(self, points: Floats):
+    def __init__(self, points: Floats) -> None:
         self.points = np.ascontiguousarray(points)
         self._tree: cKDTree | None = None
 
-    def query(self, queries: Floats, k: int) -> tuple[Floats, Indices]:
-        """Distances and indices (n, k) of the k nearest points, nearest first."""
+    def query(self, queries: Floats, k: int, *, workers: int | None = None) -> tuple[Floats, Indices]:
+        """Distances and indices (n, k) of the k nearest points, nearest first.
+
+        ``workers`` are the threads of the tree; None takes all cores for many queries.
+        """
         pairs = len(queries) * len(self.points)
         if self.points.shape[1] > TREE_FEATURES and pairs <= BRUTE_PAIRS:
             return self._exhaustive(queries, k)
         if self._tree is None:
             self._tree = cKDTree(self.points, leafsize=16)
-        workers = -1 if len(queries) > 50_000 else 1
+        if workers is None:
+            workers = -1 if len(queries) > 50_000 else 1
         distances, near = map(np.asarray, self._tree.query(queries, k=k, workers=workers))
         return distances.reshape(len(queries), k), near.reshape(len(queries), k)
 
@@ -46,16 +50,29 @@ class NeighborSearch:
         return search.kneighbors(queries)
 
 
-def neighborhoods(points: Floats, k: int) -> tuple[Floats, Indices]:
-    """The k nearest points of each point, itself first even among duplicates."""
-    distances, near = NeighborSearch(points).query(points, k)
-    own = np.arange(len(points))
-    elsewhere = np.flatnonzero(near[:, 0] != own)
-    for i in elsewhere:
-        place = np.flatnonzero(near[i] == i)
+def neighborhoods(
+    points: Floats, k: int, rows: Indices | None = None, *, workers: int | None = None
+) -> tuple[Floats, Indices]:
+    """The k nearest points of each point (of these ``rows``), itself first even among duplicates."""
+    own = np.arange(len(points)) if rows is None else rows
+    distances, near = NeighborSearch(points).query(points if rows is None else points[rows], k, workers=workers)
+    for i in np.flatnonzero(near[:, 0] != own):
+        place = np.flatnonzero(near[i] == own[i])
         near[i, place[0] if len(place) else k - 1] = near[i, 0]
-        near[i, 0] = i
+        near[i, 0] = own[i]
     return distances, near
+
+
+def nearest(
+    points: Floats, k: int, rows: Indices | None = None, *, workers: int | None = None
+) -> tuple[Floats, Indices]:
+    """Distances and indices of the k nearest other points of each point (of these ``rows``), nearest first.
+
+    >>> nearest(np.array([[0.0], [1.0], [3.0]]), 1)[1].tolist()
+    [[1], [0], [1]]
+    """
+    distances, near = neighborhoods(points, k + 1, rows, workers=workers)
+    return distances[:, 1:], near[:, 1:]
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,18 @@
 """The linear baseline: principal components, then ICA."""
 
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from unbraid.contract.estimator import Estimator
+from unbraid.contract.inputs import is_lazy
 from unbraid.contract.randomness import check_random_state
-from unbraid.spectral.ica import excess_kurtosis, whitening
+from unbraid.spectral.base import map_lazily
+from unbraid.spectral.ica import best_rotation, excess_kurtosis, whitening
 from unbraid.spectral.reduction import affordable_rows, fit_reduction
-from unbraid.spectral.trial import best_rotation
+from unbraid.spectral.selection import given_factors, number_of_factors
 
 
 class PCAICA(Estimator):
@@ -20,7 +23,7 @@ class PCAICA(Estimator):
     Parameters
     ----------
     n_factors : int or "auto"
-    contrast, n_restarts, random_state
+    contrast, n_init, random_state
         As :class:`HessianICA`.
 
     Attributes
@@ -44,30 +47,28 @@ class PCAICA(Estimator):
 
     kind: ClassVar[str] = "pca"
 
-    def __init__(self, n_factors=2, *, contrast="logcosh", n_restarts=6, random_state=None):
+    def __init__(
+        self, n_factors: int | str = 2, *, contrast: str = "logcosh", n_init: int = 6, random_state: Any = None
+    ) -> None:
         self.n_factors = n_factors
         self.contrast = contrast
-        self.n_restarts = n_restarts
+        self.n_init = n_init
         self.random_state = random_state
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Find the principal directions, then rotate; X as in :class:`HessianICA`."""
         rng = check_random_state(self.random_state)
         data = self._read(X)
         sample = data.sample(affordable_rows(data.n_features, data.float_dtype.itemsize, 20_000), rng)
         if len(sample) < 2:
             raise ValueError(f"Found array with {len(sample)} sample(s) while a minimum of 2 is required.")
-        reduction = fit_reduction(sample, n_components=None if self.n_factors == "auto" else self._given())
-        d = self._number(sample @ reduction.components.T) if self.n_factors == "auto" else self._given()
-        if d > len(reduction.components):
-            raise ValueError(
-                f"n_factors={d}, but X with n_features = {self.n_features_in_} (n_samples = {len(data)}) varies in "
-                f"only {len(reduction.components)} direction(s), as if it had 1 feature(s)."
-            )
-        P = np.asarray(sample @ reduction.components[:d].T, dtype=np.float64)  # the sample is centred already
+        reduction = fit_reduction(sample, n_components=given_factors(self.n_factors))
+        P = np.asarray(sample @ reduction.components.T, dtype=np.float64)  # the sample is centred already
+        d, _ = number_of_factors(self.n_factors, P, len(data), data.n_features)
+        P = np.ascontiguousarray(P[:, :d])
         white = whitening(P)
         Z = white(P)
-        self.rotation_ = best_rotation(self, Z, rng)
+        self.rotation_ = best_rotation(Z, contrast=self.contrast, n_init=self.n_init, random_state=rng)
         signs = np.sign((Z @ self.rotation_.matrix.T).T @ P[:, 0])
         rotation = self.rotation_.matrix * np.where(signs == 0, 1, signs)[:, None]
         unmixing = rotation @ white.matrix
@@ -78,13 +79,15 @@ class PCAICA(Estimator):
         self.n_factors_ = d
         return self
 
-    def transform(self, X):
-        """Codes (n, n_factors)."""
+    def transform(self, X: Any) -> Any:
+        """Codes (n, n_factors); a Dask array gives a Dask array."""
         check_is_fitted(self, "components_")
+        if is_lazy(X):
+            return map_lazily(self.transform, X, self.n_factors_)
         parts = [(block.reshape(len(block), -1) - self.mean_) @ self.components_.T for block in self._read_new(X)]
         return np.concatenate(parts) if parts else np.empty((0, self.n_factors_))
 
-    def inverse_transform(self, codes):
+    def inverse_transform(self, codes: ArrayLike) -> NDArray:
         """Rows with the given codes."""
         check_is_fitted(self, "components_")
         codes = self._check_codes(codes, self.n_factors_).astype(np.float64)
@@ -93,15 +96,3 @@ class PCAICA(Estimator):
     @property
     def _n_features_out(self) -> int:
         return self.n_factors_
-
-    def _given(self) -> int:
-        d = self.n_factors
-        if not isinstance(d, int | np.integer) or isinstance(d, bool) or d < 1:
-            raise ValueError(f"n_factors is {d!r}; it must be 'auto' or a positive integer.")
-        return int(d)
-
-    @staticmethod
-    def _number(P) -> int:
-        from unbraid.manifold.dimension import estimate_dimension
-
-        return estimate_dimension(P[:5000]).dim
