@@ -12,7 +12,7 @@ import torch
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import nn
 
 from unbraid.autoencoders import likelihood
@@ -22,6 +22,7 @@ from unbraid.autoencoders.presets import Preset, preset_of
 from unbraid.autoencoders.training import Batch, Group, Loss, Schedule, Trainer
 from unbraid.contract.parameters import InheritsParameters
 from unbraid.contract.persistence import Persistent
+from unbraid.contract.summary import Summary
 from unbraid.networks.autoencoder import initialise
 from unbraid.training.devices import PRECISIONS, Accelerated, Single
 from unbraid.training.logs import Logs
@@ -179,6 +180,13 @@ class AutoencoderEstimator(
         self._train(networks, points, self._schedule(preset), preset, seed)
         self._after_training(points)
         return self
+
+    def summary(self) -> Summary:
+        """What there is to say and to show about this fitted model; pages and terminals print it."""
+        check_is_fitted(self)
+        from unbraid.autoencoders.summary import summary_of
+
+        return summary_of(self)
 
     def _read(self, X: Any) -> Points:
         if is_table(X):

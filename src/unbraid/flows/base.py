@@ -15,6 +15,7 @@ from torch import Tensor
 
 from unbraid.contract.parameters import InheritsParameters
 from unbraid.contract.persistence import Persistent
+from unbraid.contract.summary import Summary
 from unbraid.flows.conditions import Condition
 from unbraid.flows.families import Normal, family
 from unbraid.flows.spectrum import knee
@@ -332,6 +333,13 @@ class FlowEstimator(InheritsParameters, TransformerMixin, BaseEstimator, Persist
     def _middle(self) -> np.ndarray:
         """A code in the middle of the data, in the order of :meth:`transform`."""
         return self.middle_
+
+    def summary(self) -> Summary:
+        """What there is to say and to show about this fitted model; pages and terminals print it."""
+        check_is_fitted(self)
+        from unbraid.flows.summary import summary_of
+
+        return summary_of(self)
 
     @property
     def _n_features_out(self) -> int:

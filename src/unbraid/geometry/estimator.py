@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from unbraid.contract.persistence import Persistent
+from unbraid.contract.summary import Summary
 from unbraid.geometry.charts import Chart, analogy, charts
 from unbraid.geometry.denoise import spanning_basis
 from unbraid.geometry.diagonalize import Clusters, assign, find_clusters, joint_diagonals
@@ -319,6 +320,13 @@ class Geomancer(TransformerMixin, Persistent, BaseEstimator):
     def analogy(self, a: int, b: int, c: int) -> int:
         """The sample d with a : b :: c : d, see :func:`unbraid.geometry.analogy`; for many, keep the charts."""
         return analogy(self.charts(), a, b, c)
+
+    def summary(self) -> Summary:
+        """What there is to say and to show about this fitted model; pages and terminals print it."""
+        check_is_fitted(self)
+        from unbraid.geometry.summary import summary_of
+
+        return summary_of(self)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

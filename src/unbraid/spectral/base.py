@@ -13,6 +13,7 @@ from unbraid.contract.estimator import Estimator
 from unbraid.contract.inputs import Rows, is_lazy
 from unbraid.contract.progress import bar
 from unbraid.contract.randomness import check_random_state
+from unbraid.contract.summary import Summary
 from unbraid.manifold.neighbors import Graph
 from unbraid.metrics.local_isometry import diagonal_rescaling, isometry_of_pairs
 from unbraid.spectral.diagnostics import Diagnostics, concerns_of, near_gaussian, warn_of
@@ -120,6 +121,13 @@ class SpectralEstimator(Estimator):
         check_is_fitted(self, "maps_")
         codes = self._check_codes(np.atleast_2d(codes), self.n_factors_).astype(np.float64)
         return self._decoded(self.reduction_.inverse(self.maps_.inverse(codes)))
+
+    def summary(self) -> Summary:
+        """What there is to say and to show about this fitted model; pages and terminals print it."""
+        check_is_fitted(self)
+        from unbraid.spectral.summary import spectral_summary
+
+        return spectral_summary(self)
 
     @property
     def _n_features_out(self) -> int:

@@ -7,6 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from unbraid.contract.estimator import Estimator
 from unbraid.contract.randomness import check_random_state
+from unbraid.contract.summary import Summary
 from unbraid.spectral.ica import excess_kurtosis, whitening
 from unbraid.spectral.reduction import affordable_rows, fit_reduction
 from unbraid.spectral.trial import best_rotation
@@ -89,6 +90,13 @@ class PCAICA(Estimator):
         check_is_fitted(self, "components_")
         codes = self._check_codes(codes, self.n_factors_).astype(np.float64)
         return self._decoded(codes @ self.mixing_.T + self.mean_)
+
+    def summary(self) -> Summary:
+        """What there is to say and to show about this fitted model; pages and terminals print it."""
+        check_is_fitted(self)
+        from unbraid.spectral.summary import linear_summary
+
+        return linear_summary(self)
 
     @property
     def _n_features_out(self) -> int:
