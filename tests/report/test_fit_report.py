@@ -18,7 +18,7 @@ TRAINED = {"max_steps": 3, "log_every": 1}
 FLOW = {"max_steps": 8, "n_init": 2, "engine": "torch", "architecture": "dense", "hidden": 8, "n_blocks": 2}
 
 
-def small(name):
+def small(name, n_codes=3):
     """(model, X, labels, factors): little data and few steps."""
     method = METHODS[name]
     X, factors = PICTURES_XY
@@ -27,7 +27,7 @@ def small(name):
     if method.family == "spectral":
         settings |= {"n_factors": 2} | ({} if name == "pca-ica" else {"n_neighbors": 12})
     elif method.family == "autoencoders":
-        settings |= TRAINED | {"n_factors": 2 if name == "hessian-autoencoder" else 12}
+        settings |= TRAINED | {"n_factors": 2 if name == "hessian-autoencoder" else n_codes}
     elif name == "self-supervised-gin":
         settings |= FLOW | {"augment": "affine", "n_augmentations": 3}
         X, factors = X[:40, ::4, ::4].copy(), factors[:40]
@@ -75,7 +75,7 @@ def test_every_method_has_a_page(name):
 
 
 def test_a_vae_shows_its_codes_by_their_nats():
-    model, X, _, _ = small("vae")
+    model, X, _, _ = small("vae", n_codes=12)
     model.fit(X)
     summary = model.summary()
     assert summary.order == model.kl_.tolist()
@@ -173,6 +173,13 @@ def test_of_many_rows_some_are_looked_at_and_all_are_scored():
     later = ub.report.describe(fitted.model, z, z)
     assert len(later.codes) == len(later.factors) == 5000
     assert later.mcc == pytest.approx(ub.metrics.mcc(later.factors, later.codes))
+
+
+def test_a_frame_keeps_its_names():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(np.random.default_rng(0).uniform(size=(80, 3)), columns=["a", "b", "c"])
+    model = ub.PCAICA(2, random_state=0).fit(frame)
+    np.testing.assert_allclose(ub.report.describe(model, frame).codes, model.transform(frame))
 
 
 @pytest.mark.parametrize("kind", ["bytes", "blocks", "data set"])

@@ -1,7 +1,7 @@
 """What the autoencoders say about themselves: their losses in words, codes that are switched off, a teacher's trust."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -49,7 +49,7 @@ def summary_of(model: "AutoencoderEstimator") -> Summary:
             "Training", ("Every term that was recorded.",), picture="losses", data={"history": model.history_}
         )
     ]  # fmt: skip
-    order = None if isinstance(model, HessianAutoencoder) else "spread"
+    order: Literal["spread"] | None = None if isinstance(model, HessianAutoencoder) else "spread"
     shown = Summary(
         title_of(model), facts, note=NOTE, sections=sections, n_shown=min(n_codes, MOST_SHOWN), order=order,
         reconstructs=True,

@@ -98,9 +98,8 @@ def fit(
     if parameters.get("n_landmarks") == "all":
         parameters["n_landmarks"] = None
     estimator = chosen.load()(**_defaults(method, run) | parameters, random_state=seed)
-    read = read_data(
-        Request(data, key, points, option or [], resize, skip_unreadable, labels, seed), method
-    )  # fmt: skip
+    request = Request(data, key, points, option or [], resize, skip_unreadable, labels, seed)
+    read = read_data(request, method)
     typer.echo(f"{chosen.title} of {data}: {len(read.X)} observations of shape {tuple(read.X.shape[1:])}")
     fitted = measured_fit(estimator, read.X, read.labels, factors=read.factors, factor_names=read.factor_names)
     _save(run, fitted, Path(data).name)

@@ -16,6 +16,17 @@ def figure(width: float, height: float, layout: Literal["constrained", "compress
     return Figure(figsize=(width, height), layout=layout)
 
 
+def panels(n: int, columns: int, width: float, height: float) -> tuple[Any, list[Any]]:
+    """A figure of ``n`` axes of this size, at most ``columns`` side by side."""
+    columns = min(columns, n)
+    n_rows = -(-n // columns)
+    fig = figure(width * columns, height * n_rows)
+    axes = fig.subplots(n_rows, columns, squeeze=False).ravel()
+    for ax in axes[n:]:
+        ax.remove()
+    return fig, list(axes[:n])
+
+
 def is_pictures(shape: Sequence[int]) -> bool:
     """Whether an observation of this shape is a grey or colour image."""
     return len(shape) == 2 or (len(shape) == 3 and shape[2] in (1, 3, 4))
@@ -110,6 +121,6 @@ def same_rows(factors: ArrayLike, codes: ArrayLike) -> tuple[NDArray[np.float64]
 
 def quiet(ax: Any) -> None:
     """Take away what draws the eye from the data: two spines and the black of the rest."""
-    ax.tick_params(labelsize=7, color=GREY, labelcolor="#444")
+    ax.tick_params(which="both", labelsize=7, color=GREY, labelcolor="#444")
     ax.spines[["top", "right"]].set_visible(False)
     ax.spines[["left", "bottom"]].set_color(GREY)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unbraid.metrics.mcc import correlations, match
-from unbraid.report.drawing import BLUE, figure, named, quiet, same_rows
+from unbraid.report.drawing import BLUE, figure, named, panels, quiet, same_rows
 
 
 def plot_factor_maps(
@@ -50,13 +50,8 @@ def plot_factor_maps(
     z, y = same_rows(factors, codes)
     labels, names = named(code_names, y.shape[1], "code"), named(factor_names, z.shape[1], "factor")
     correlation = correlations(z, y)
-    columns = min(columns, y.shape[1])
-    n_rows = -(-y.shape[1] // columns)
-    fig = figure(2.35 * columns, 2.5 * n_rows + (0.25 if title else 0))
-    axes = fig.subplots(n_rows, columns, squeeze=False).ravel()
-    for ax in axes[y.shape[1] :]:
-        ax.remove()
-    for j, ax in enumerate(axes[: y.shape[1]]):
+    fig, axes = panels(y.shape[1], columns, 2.35, 2.5 + (0.25 if title else 0))
+    for j, ax in enumerate(axes):
         best = int(np.argmax(np.abs(correlation[:, j])))
         label = f"{labels[j]}: {names[best]}, r = {correlation[best, j]:+.3f}"
         if z.shape[1] == 1:

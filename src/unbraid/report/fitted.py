@@ -157,7 +157,12 @@ def _measured(
     seen, stored = _some_rows(rows)
     sample, sample_codes = rows.clean(stored), None
     if summary.n_shown:
-        sample_codes = np.asarray(model.transform(stored)) if codes is None else codes[seen]
+        if codes is not None:
+            sample_codes = codes[seen]
+        elif rows.names is None:
+            sample_codes = np.asarray(model.transform(stored))
+        else:  # a frame: its columns have names that the model compares
+            sample_codes = np.asarray(model.transform(X))[seen]
         if sample_codes.ndim == 3:  # sets of augmented points: the first of each set stands for it
             sample, sample_codes = sample[:, 0], sample_codes[:, 0]
             codes = None if codes is None else codes[:, 0]

@@ -35,7 +35,8 @@ def plot_subspaces(
     >>> plot_subspaces(X, [U]).axes[0].name
     '3d'
     """
-    points = np.asarray(X, float) - np.mean(X, axis=0)
+    points = np.asarray(X, float)
+    points = points - points.mean(axis=0)
     directions = np.linalg.eigh(points.T @ points)[1][:, :-4:-1] if plane is None else np.asarray(plane)
     some = some_of(len(points), n_points)
     P = points[some] @ directions
@@ -73,12 +74,13 @@ def plot_angles(angles: Sequence[ArrayLike], *, names: Sequence[str] | None = No
     True
     """
     labels = named(names, len(angles), "submanifold")
-    top = min(np.pi / 2, 1.05 * max(float(np.max(a)) for a in angles))
+    every = [np.asarray(values, float) for values in angles]
+    top = min(np.pi / 2, 1.05 * max(float(values.max()) for values in every))
     fig = figure(5, 3.6)
     ax = fig.subplots()
-    for j, (values, name) in enumerate(zip(angles, labels)):
-        label = f"{name}: mean {np.mean(values):.3g}"
-        ax.hist(np.asarray(values), bins=60, range=(0, top), alpha=0.6, color=f"C{j}", label=label)
+    for j, (values, name) in enumerate(zip(every, labels)):
+        label = f"{name}: mean {values.mean():.3g}"
+        ax.hist(values, bins=60, range=(0, top), alpha=0.6, color=f"C{j}", label=label)
     ax.set(xlabel="angle (rad)", ylabel="points")
     ax.legend(fontsize=8)
     quiet(ax)

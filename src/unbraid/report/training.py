@@ -6,19 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.report.drawing import BLUE, RED, figure, quiet
+from unbraid.report.drawing import BLUE, RED, figure, panels, quiet
 
-FIRST = (
-    "loss",
-    "losses",
-    "held_out",
-    "reconstruction",
-    "kl",
-    "index_code_mi",
-    "total_correlation",
-    "dimension_wise_kl",
-    "capacity",
-)
+FIRST = ("loss", "losses", "held_out", "reconstruction", "kl", "index_code_mi", "total_correlation", "capacity")
 PASSED_OVER = ("step", "seconds", "kl_per_dimension")
 WORDS = {
     "kl": "KL",
@@ -109,19 +99,14 @@ def plot_losses(history: Iterable[Mapping[str, Any]], *, columns: int = 3) -> An
     ['loss: 5', 'KL: 2']
     """
     series = _series(list(history))
-    columns = min(columns, len(series))
-    n_rows = -(-len(series) // columns)
-    fig = figure(2.6 * columns, 1.75 * n_rows)
-    for k, ax in enumerate(fig.subplots(n_rows, columns, squeeze=False).ravel()):
-        if k >= len(series):
-            ax.remove()
-            continue
-        name, steps, values = series[k]
-        ax.plot(steps, values, color=BLUE, linewidth=1, alpha=1 if values.shape[1] == 1 else 0.5)
+    fig, axes = panels(len(series), columns, 2.6, 1.75)
+    for ax, (name, steps, values) in zip(axes, series):
+        alpha = 1 if values.shape[1] == 1 else 0.5
+        ax.plot(steps, values, color=BLUE, linewidth=1, alpha=alpha, marker="." if len(steps) < 10 else "")
         ax.set_title(f"{_words(name)}: {np.nanmin(values[-1]):.4g}", fontsize=8)
-        if k >= len(series) - columns:
-            ax.set_xlabel("step", fontsize=8)
         quiet(ax)
+    for ax in axes[-columns:]:
+        ax.set_xlabel("step", fontsize=8)
     return fig
 
 

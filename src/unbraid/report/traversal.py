@@ -6,7 +6,17 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unbraid.report.drawing import as_pictures, as_rows, figure, is_pictures, named, picture_shape, quiet, show_sheet
+from unbraid.report.drawing import (
+    as_pictures,
+    as_rows,
+    figure,
+    is_pictures,
+    named,
+    panels,
+    picture_shape,
+    quiet,
+    show_sheet,
+)
 
 Decode = Callable[[NDArray[np.float64]], ArrayLike]
 Span = tuple[float, float] | Literal["quantiles"]
@@ -183,13 +193,9 @@ def _strips(rows: NDArray, values: NDArray[np.float64], names: Sequence[str]) ->
 def _curves(rows: NDArray, values: NDArray[np.float64], names: Sequence[str]) -> Any:
     from matplotlib import colormaps
 
-    columns = min(2, len(rows))
-    fig = figure(4.2 * columns, 2.6 * -(-len(rows) // columns))
+    fig, axes = panels(len(rows), 2, 4.2, 2.6)
     colours = colormaps["turbo"](np.linspace(0.05, 0.95, rows.shape[1]))
-    for j, ax in enumerate(fig.subplots(-(-len(rows) // columns), columns, squeeze=False).ravel()):
-        if j >= len(rows):
-            ax.remove()
-            continue
+    for j, ax in enumerate(axes):
         for curve, value, colour in zip(rows[j].reshape(len(colours), -1), values[j], colours):
             ax.plot(curve, color=colour, linewidth=1, marker="." if len(curve) < 30 else "", label=f"{value:.3g}")
         ax.set(xlabel="feature")
