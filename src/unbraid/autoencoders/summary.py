@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from unbraid.contract.estimator import Estimator
-from unbraid.contract.summary import Fact, Section, Summary, title_of
+from unbraid.contract.summary import Fact, Section, Summary, title_of, training_section
 
 if TYPE_CHECKING:
     from unbraid.autoencoders.base import AutoencoderEstimator
@@ -41,14 +41,10 @@ def summary_of(model: "AutoencoderEstimator") -> Summary:
     from unbraid.autoencoders.irmae import IRMAE
     from unbraid.autoencoders.vae import VAE
 
-    last, n_codes = model.history_[-1], model._n_features_out
+    last, n_codes = model.history_[-1] if model.history_ else {}, model._n_features_out
     facts = [Fact(name.replace("_", " "), f"{last[name]:.4g}", TERMS[name]) for name in TERMS if name in last]
     facts.append(Fact("steps", str(model.n_steps_), f"The training ended by {model.stopped_}."))
-    sections = [
-        Section(
-            "Training", ("Every term that was recorded.",), picture="losses", data={"history": model.history_}
-        )
-    ]  # fmt: skip
+    sections = [training_section(model.history_, "Every term that was recorded.")]
     order: Literal["spread"] | None = None if isinstance(model, HessianAutoencoder) else "spread"
     shown = Summary(
         title_of(model), facts, note=NOTE, sections=sections, n_shown=min(n_codes, MOST_SHOWN), order=order,
@@ -77,9 +73,8 @@ def _variational(shown: Summary, model: "VAE") -> Summary:
         data={"history": model.history_},
         caption="Codes near 0 are switched off.",
     )
-    return replace(
-        shown, facts=[fact, *shown.facts], sections=[kl, *shown.sections], order=[float(v) for v in model.kl_]
-    )
+    sections = [kl, *shown.sections] if model.history_ else shown.sections
+    return replace(shown, facts=[fact, *shown.facts], sections=sections, order=[float(v) for v in model.kl_])
 
 
 def _low_rank(shown: Summary, model: "IRMAE") -> Summary:

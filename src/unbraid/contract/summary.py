@@ -105,3 +105,10 @@ def title_of(model: Any) -> str:
     """
     titles = {method.estimator: method.title for method in METHODS.values()}
     return next((titles[c.__name__] for c in type(model).__mro__ if c.__name__ in titles), type(model).__name__)
+
+
+def training_section(history: list[dict[str, Any]], text: str) -> Section:
+    """How a training went, in words alone where it ended before anything was recorded."""
+    if not history:
+        return Section("Training", ("It ended before anything was recorded.",))
+    return Section("Training", (text,), picture="losses", data={"history": history})

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unbraid.contract.summary import Fact, Section, Summary, title_of
+from unbraid.contract.summary import Fact, Section, Summary, title_of, training_section
 
 if TYPE_CHECKING:
     from unbraid.flows.base import FlowEstimator
@@ -36,14 +36,8 @@ def summary_of(model: "FlowEstimator") -> Summary:
     ]
     if isinstance(model, ConditionalFlow) and model.condition_ != "continuous":
         sections.append(_samples(model))
-    sections.append(
-        Section(
-            "Training",
-            ("Everything that was recorded, in nats per observation; one line per start.",),
-            picture="losses",
-            data={"history": model.history_},
-        )
-    )
+    text = "Everything that was recorded, in nats per observation; one line per start."
+    sections.append(training_section(model.history_, text))
     return Summary(
         title_of(model),
         _facts(model, kept, n_latents),
