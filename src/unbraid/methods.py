@@ -47,6 +47,11 @@ class Method:
         """The room: "spectral", "autoencoders", "flows" or "geometry"."""
         return self.home.partition(".")[0]
 
+    @property
+    def takes_labels(self) -> bool:
+        """Whether ``fit`` takes a condition, needed or not."""
+        return self.family == "flows" and "augmentations" not in self.needs
+
     def load(self) -> Any:
         """The class. Without torch, a method that needs it says which install brings it."""
         if "torch" in self.needs:

@@ -104,7 +104,8 @@ def test_data_set_by_name_chooses_everything(fit, tmp_path):
 def test_other_methods(fit, tmp_path, method, estimator):
     z = np.random.default_rng(0).uniform(size=(300, 2))
     np.save(tmp_path / "plane.npy", z @ [[3.0, 1.0, 0.0], [0.0, 1.0, 2.0]])
-    result = fit(tmp_path / "plane.npy", "--method", method)
+    neighbors = [] if method == "pca-ica" else ["--neighbors", 12]
+    result = fit(tmp_path / "plane.npy", "--method", method, "--factors", 2, *neighbors, quick=False)
     assert result.code == 0
     assert type(ub.load(tmp_path / "run")).__name__ == estimator
     assert "ICA stability" in result.out
@@ -116,7 +117,7 @@ def test_other_methods(fit, tmp_path, method, estimator):
 )
 def test_autoencoders_are_trained_saved_and_reported(fit, tmp_path, pictures, method, estimator):
     np.save(tmp_path / "x.npy", pictures[0])
-    result = fit(tmp_path / "x.npy", "--method", method, "--steps", 5)
+    result = fit(tmp_path / "x.npy", "--method", method, "--steps", 5, "--factors", 2, quick=False)
     assert result.code == 0, result.err
     model = ub.load(tmp_path / "run")
     assert type(model).__name__ == estimator
@@ -128,15 +129,107 @@ def test_autoencoders_are_trained_saved_and_reported(fit, tmp_path, pictures, me
 def test_a_failed_training_leaves_its_checkpoint(fit, tmp_path, pictures, monkeypatch):
     np.save(tmp_path / "x.npy", pictures[0])
     with monkeypatch.context() as patch:
-        patch.setattr("unbraid.report.pages.fit_page", lambda *args: 1 / 0)
+        patch.setattr("unbraid.report.pages.page_of", lambda *args, **options: 1 / 0)
         with pytest.raises(ZeroDivisionError):
-            fit(tmp_path / "x.npy", "--method", "vae", "--steps", 5)
+            fit(tmp_path / "x.npy", "--method", "vae", "--steps", 5, quick=False)
     assert (tmp_path / "run.training.safetensors").exists()
-    assert fit(tmp_path / "x.npy", "--method", "vae", "--steps", 5).code == 0
+    assert fit(tmp_path / "x.npy", "--method", "vae", "--steps", 5, quick=False).code == 0
 
 
-def test_steps_are_for_what_has_steps(fit):
-    refused(fit("shapes-xy", "--steps", 5), "--steps is for the autoencoders")
+@pytest.mark.parametrize(
+    ("method", "option", "value", "takers"),
+    [
+        ("hessian-ica", "--steps", 5, ["vae", "gin"]),
+        ("pca-ica", "--neighbors", 9, ["hessian-ica", "geomancer"]),
+        ("vae", "--neighbors", 9, ["tangent-ica"]),
+        ("gin", "--factors", 2, ["hessian-ica", "beta-vae"]),
+        ("geomancer", "--max-seconds", 3, ["realnvp", "irmae"]),
+        ("vae", "--labels", "labels.npy", ["nice", "realnvp", "gin"]),
+        ("gin", "--augment", "affine", ["self-supervised-gin"]),
+        ("laplacian-ica", "--device", "cpu", ["vae"]),
+    ],
+)
+def test_options_that_a_method_does_not_take_are_refused_with_those_that_do(fit, method, option, value, takers):
+    result = fit("shapes-xy", "--method", method, option, value, quick=False)
+    refused(result, f"--method {method} does not take {option}")
+    listed = result.err.split("Methods that do:")[1].replace(".", " ").replace(",", " ").split()
+    assert set(takers) <= set(listed)
+    assert method not in listed
+
+
+def test_any_parameter_can_be_set(fit, tmp_path, pictures):
+    np.save(tmp_path / "x.npy", pictures[0])
+    assert fit(tmp_path / "x.npy", "--set", "pca_components=7", "--set", "contrast=kurtosis").code == 0
+    model = ub.load(tmp_path / "run")
+    assert (model.pca_components, model.contrast) == (7, "kurtosis")
+    refused(fit("shapes-xy", "--set", "colour=1"), "no parameter 'colour'", "pca_components")
+    refused(fit("shapes-xy", "--set", "n_factors=3"), "n_factors", "--factors says it too")
+    refused(fit("shapes-xy", "--set", "random_state=3"), "--seed")
+    refused(fit("shapes-xy", "--set", "contrast"), "name=value")
+
+
+FLOW = ("--steps", 8, "--set", "n_init=1", "--set", "engine=torch")
+
+
+@pytest.mark.parametrize("given", ["npy", "csv", "key"])
+def test_labels_come_from_a_file_or_from_beside_the_data(fit, tmp_path, given):
+    X, _, labels = ub.datasets.load("gin-mixture").sample_conditional(300, random_state=0)
+    np.savez(tmp_path / "data.npz", X=X, cluster=labels)
+    np.save(tmp_path / "labels.npy", labels)
+    np.savetxt(tmp_path / "labels.csv", labels, fmt="%d")
+    where = "cluster" if given == "key" else tmp_path / f"labels.{given}"
+    result = fit(tmp_path / "data.npz", "--key", "X", "--method", "gin", "--labels", where, *FLOW, quick=False)
+    assert result.code == 0, result.err
+    model = ub.load(tmp_path / "run")
+    assert model.classes_.tolist() == [0, 1, 2, 3, 4]
+    np.testing.assert_allclose(np.load(tmp_path / "run" / "codes.npy"), model.transform(X), atol=1e-6)
+    page = (tmp_path / "run" / "report.html").read_text()
+    for heading in ("Spectrum", "Samples", "Moving along each code", "Training"):
+        assert f"<h2>{heading}</h2>" in page
+    assert not list(tmp_path.glob("*.training.safetensors"))
+
+
+def test_a_data_set_with_a_condition_brings_its_labels(fit, tmp_path):
+    result = fit("gin-mixture", "--points", 300, "--method", "gin", *FLOW, quick=False)
+    assert result.code == 0, result.err
+    assert len(ub.load(tmp_path / "run").classes_) == 5
+    assert "MCC with the known factors" in result.out
+
+
+def test_labels_that_are_missing_or_nowhere_are_refused(fit, tmp_path, pictures):
+    np.save(tmp_path / "x.npy", pictures[0])
+    refused(fit(tmp_path / "x.npy", "--method", "gin", quick=False), "gin needs a condition", "--labels")
+    refused(fit(tmp_path / "x.npy", "--method", "gin", "--labels", "no", quick=False), "'no'", "no such file")
+    write("npz", tmp_path / "data.npz", pictures[0])
+    command = (tmp_path / "data.npz", "--key", "images", "--method", "gin", "--labels", "no")
+    refused(fit(*command, quick=False), "'no'", "images", "other")
+    refused(fit("gin-mixture", "--method", "gin", "--labels", "x", quick=False), "brings its labels itself")
+
+
+def test_geomancer_has_no_codes_and_says_so(fit, tmp_path):
+    command = ("product-manifold", "--points", 400, "--method", "geomancer", "--set", "dim=4", "--neighbors", 28)
+    result = fit(*command, quick=False)
+    assert result.code == 0, result.err
+    assert "submanifolds" in result.out
+    assert not (tmp_path / "run" / "codes.npy").exists()
+    assert "<h2>Spectrum</h2>" in (tmp_path / "run" / "report.html").read_text()
+
+
+def test_a_training_that_ran_out_of_time_goes_on_by_the_same_command(fit, tmp_path, pictures):
+    np.save(tmp_path / "x.npy", pictures[0])
+    command = (tmp_path / "x.npy", "--method", "vae", "--steps", 40, "--factors", 2)
+    result = fit(*command, "--max-seconds", 1e-6, quick=False)
+    assert result.code == 0, result.err
+    assert "The same command goes on" in result.out
+    assert ub.load(tmp_path / "run").n_steps_ < 40
+    assert fit(*command, quick=False).code == 0
+    assert ub.load(tmp_path / "run").n_steps_ == 40
+    assert not list(tmp_path.glob("*.training.safetensors"))
+
+
+def test_without_an_extra_the_method_says_which_install_brings_it(fit, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    refused(fit("shapes-xy", "--method", "vae", quick=False), "pip install 'unbraid[torch]'")
 
 
 def test_landmarks_and_concerns_are_told(fit, tmp_path):
@@ -149,17 +242,6 @@ def test_landmarks_and_concerns_are_told(fit, tmp_path):
     assert "Gaussian" in result.out
     assert "TrustWarning" not in result.err
     assert "note look" in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("method", ["hessian-ica", "pca-ica"])
-def test_distances_are_measured_on_a_bounded_number_of_points(method):
-    from unbraid.cli.methods import METHODS, PAIRS_POINTS, fit_timed
-
-    z = np.random.default_rng(0).uniform(size=(8000, 2))
-    fitted = fit_timed(METHODS[method], z, z, n_factors=2, n_neighbors=12, n_landmarks=300, random_state=0)
-    assert len(fitted.lengths) <= 8 * PAIRS_POINTS
-    assert fitted.isometry > 0.99
-    assert fitted.mcc > 0.99
 
 
 @pytest.mark.parametrize("kind", ["npy", "npz", "h5", "png-named-npy", "empty"])
@@ -250,10 +332,10 @@ def test_an_earlier_run_survives_a_failed_one_and_is_replaced_by_a_good_one(fit,
 def test_control_c_stops_with_a_sentence(tmp_path):
     """A real process and a real signal, sent while the fit (here a sleep, so that it lasts) is under way."""
     code = (
-        "import signal, sys, time, unbraid.cli.methods as m\n"
+        "import signal, sys, time, unbraid.report as m\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # ignored where tests run in the background
         "def slow(*a, **k):\n    print('fitting', flush=True)\n    time.sleep(60)\n"
-        "m.fit_timed = slow\n"
+        "m.measured_fit = slow\n"
         "from unbraid.cli import main\n"
         f"sys.argv = ['unbraid', 'fit', 'shapes-xy', '--points', '300', '--out', {str(tmp_path / 'run')!r}]\n"
         "main()\n"

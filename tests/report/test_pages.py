@@ -15,8 +15,8 @@ from unbraid.report import (
     plot_selection,
     plot_traversals,
 )
-from unbraid.report.pages import nearby_distances, traversals
-from unbraid.report.plots import as_pictures
+from unbraid.report.drawing import as_pictures
+from unbraid.report.fitted import nearby_distances
 
 
 class Tags(HTMLParser):
@@ -73,14 +73,19 @@ def test_factor_maps_refuse_rows_that_do_not_match():
 
 def test_distances_of_an_isometry_lie_on_the_line():
     z = sheet()
-    rotated = np.c_[z @ [[0.6, 0.8], [-0.8, 0.6]], np.zeros(len(z))]
-    lengths, found, score = nearby_distances(rotated, z * [10, 0.1])
-    np.testing.assert_allclose(found, lengths, rtol=0.2)
-    assert score > 0.99 or score == pytest.approx(np.corrcoef(lengths, found)[0, 1])
-    lengths, found, score = nearby_distances(3 * z, z * [10, 0.1])
-    np.testing.assert_allclose(found, lengths, rtol=1e-6)
-    assert score == pytest.approx(1)
-    assert len(plot_distances(lengths, found, most=100).axes[0].collections[0].get_offsets()) == 100
+    near = nearby_distances(3 * z, z * [10, 0.1])
+    np.testing.assert_allclose(near.found, near.lengths, rtol=1e-6)
+    assert near.isometry == pytest.approx(1)
+    assert len(plot_distances(near.lengths, near.found, most=100).axes[0].collections[0].get_offsets()) == 100
+
+
+def test_distances_in_bent_codes_are_those_of_the_best_rescaling():
+    z = sheet(200)
+    bent = np.c_[z[:, 0] ** 3, z[:, 1]]
+    near = nearby_distances(z, bent)
+    assert near.isometry == pytest.approx(np.corrcoef(near.lengths, near.found)[0, 1])
+    assert near.isometry < 0.9
+    assert np.square(near.found - near.lengths).sum() <= np.square(near.lengths - near.lengths.mean()).sum()
 
 
 def test_pictures_come_out_between_black_and_white():
@@ -99,26 +104,8 @@ def test_images_keep_their_order_in_the_grid():
     np.testing.assert_allclose(shown[::5, ::5], [[0, 0.2, 0.4], [0.6, 0.8, 1.0]])
 
 
-class Line:
-    """A decoder with a known answer: the row is the code, written out."""
-
-    def inverse_transform(self, codes):
-        return np.c_[codes, codes.sum(axis=1)]
-
-
-def test_traversals_move_one_code_at_a_time():
-    codes = sheet(500)
-    rows, values = traversals(Line(), codes, n_steps=5)
-    assert rows.shape == (2, 5, 3)
-    np.testing.assert_allclose(rows[0, :, 0], values[0])
-    np.testing.assert_allclose(rows[0, :, 1], np.median(codes[:, 1]))
-    np.testing.assert_allclose(values[0][[0, -1]], np.quantile(codes[:, 0], [0.03, 0.97]))
-    assert len(plot_traversals(rows, values).axes) == 2
-    assert len(plot_traversals(rows[:1], values[:1]).axes) == 1
-
-
 def test_traversals_of_colour_images_are_strips():
-    fig = plot_traversals(np.zeros((2, 5, 4, 4, 3)), np.zeros((2, 5)))
+    fig = plot_traversals(lambda z: np.zeros((len(z), 4, 4, 3)), sheet(), n_steps=5)
     assert [ax.images[0].get_array().shape for ax in fig.axes] == [(4, 24, 3)] * 2
 
 

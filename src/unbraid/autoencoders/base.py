@@ -110,6 +110,9 @@ class AutoencoderEstimator(Coder):
         self._after_training(points)
         return self
 
+    def _summary(self) -> Summary:
+        return summary_of(self)
+
     def _points(self, X: Any) -> Points:
         rows = self._read(X)
         is_image = len(rows.row_shape) > 1

@@ -10,8 +10,10 @@ from torch import Tensor, nn
 
 from unbraid.autoencoders.base import AutoencoderEstimator
 from unbraid.autoencoders.points import BLOCK, Points
+from unbraid.autoencoders.summary import taught
 from unbraid.autoencoders.training import Batch, Loss, Schedule
 from unbraid.contract.inputs import Rows
+from unbraid.contract.summary import Summary
 from unbraid.spectral import HessianICA
 
 
@@ -122,6 +124,9 @@ class HessianAutoencoder(AutoencoderEstimator):
         for start in range(0, len(others), BLOCK):
             part = others[start : start + BLOCK]
             self._codes[part] = teacher.transform(points.stored(part, rng))
+
+    def _summary(self) -> Summary:
+        return taught(super()._summary(), self.teacher_)
 
     def _after_training(self, points: Points) -> None:
         self.__dict__.pop("_codes", None)

@@ -10,6 +10,8 @@ from unbraid.autoencoders.autoencoder import Autoencoder
 from unbraid.autoencoders.coding import SUMMARY
 from unbraid.autoencoders.points import Points
 from unbraid.autoencoders.presets import Preset
+from unbraid.autoencoders.summary import low_rank
+from unbraid.contract.summary import Summary
 from unbraid.networks.autoencoder import initialise, linear_bottleneck
 
 
@@ -64,6 +66,9 @@ class IRMAE(Autoencoder):
         initialise(linear, preset.initialisation, generator)
         networks["encoder"] = nn.Sequential(networks["encoder"], linear)
         return networks
+
+    def _summary(self) -> Summary:
+        return low_rank(super()._summary(), self)
 
     def _after_training(self, points: Points) -> None:
         codes = self._codes_of(points.rows, SUMMARY).astype(np.float64)

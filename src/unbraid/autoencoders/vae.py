@@ -12,8 +12,10 @@ from unbraid.autoencoders.base import AutoencoderEstimator
 from unbraid.autoencoders.coding import SUMMARY
 from unbraid.autoencoders.decomposition import decompose, gaussian_kl
 from unbraid.autoencoders.points import Points
+from unbraid.autoencoders.summary import variational
 from unbraid.autoencoders.training import Batch, Loss, Schedule
 from unbraid.contract.randomness import check_random_state
+from unbraid.contract.summary import Summary
 
 
 @dataclass
@@ -97,6 +99,9 @@ class VAE(AutoencoderEstimator):
                 parts = decompose(codes.float(), mean.float(), log_variance.float(), n_points, "stratified")
             terms |= vars(parts)
         return Posterior(batch, mean, log_variance, codes, reconstruction, kl, n_points, terms)
+
+    def _summary(self) -> Summary:
+        return variational(super()._summary(), self)
 
     def _after_training(self, points: Points) -> None:
         mean, log_variance = np.split(self._encoded(points.rows, SUMMARY), 2, axis=1)

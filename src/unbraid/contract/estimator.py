@@ -5,13 +5,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from unbraid.contract.inputs import Rows
 from unbraid.contract.parameters import InheritsParameters
 from unbraid.contract.persistence import Persistent
 from unbraid.contract.summary import Summary
-from unbraid.methods import METHODS, Method
 
 
 class Estimator(InheritsParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, Persistent):
@@ -40,15 +39,11 @@ class Estimator(InheritsParameters, ClassNamePrefixFeaturesOutMixin, Transformer
 
     def summary(self) -> Summary:
         """What there is to say and to show about this fitted model; pages and terminals print it."""
-        raise NotImplementedError
+        check_is_fitted(self)
+        return self._summary()
 
-    @property
-    def _method(self) -> Method | None:
-        """The line of the table of methods; None for a class of a user's own."""
-        names = {cls.__name__ for cls in type(self).__mro__}
-        return next((m for m in METHODS.values() if m.estimator == type(self).__name__), None) or next(
-            (m for m in METHODS.values() if m.estimator in names), None
-        )
+    def _summary(self) -> Summary:
+        raise NotImplementedError
 
     @classmethod
     def _upgrade(cls, state: dict[str, Any], run_format: int) -> dict[str, Any]:

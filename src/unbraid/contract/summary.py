@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
+
+from unbraid.methods import METHODS
 
 
 @dataclass(frozen=True)
@@ -16,22 +18,35 @@ class Fact:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a page: words, and a picture by its name with the arrays it draws.
+    """A part of a page: paragraphs, a picture by its name with the arrays it draws, and a table.
 
-    ``picture`` is a name of :data:`unbraid.report.pictures.PICTURES`; "" is a section of words and tables alone.
-    ``columns`` and ``rows`` make a table, ``marked`` is the row that stands out, ``folded`` the line that it hides
-    behind.
+    Attributes
+    ----------
+    title : str
+    text : sequence of str
+        Paragraphs.
+    picture : str
+        A name of :data:`unbraid.report.pages.PICTURES`; "" is a section without one.
+    data : dict
+        What the picture is called with.
+    rows_as : str
+        The keyword by which the page adds rows of the data to these; "" where the picture needs none.
+    caption : str
+    columns, rows : sequences
+        A table.
+    marked : int, optional
+        The row of the table that stands out.
     """
 
     title: str
-    text: str = ""
+    text: Sequence[str] = ()
     picture: str = ""
     data: dict[str, Any] = field(default_factory=dict)
+    rows_as: str = ""
     caption: str = ""
     columns: Sequence[str] = ()
     rows: Sequence[Sequence[Any]] = ()
     marked: int | None = None
-    folded: str = ""
 
 
 @dataclass(frozen=True)
@@ -48,12 +63,20 @@ class Summary:
         How the settings were chosen, in sentences.
     concerns : list of str
         What should make one look twice; empty when nothing does.
+    note : str
+        What it means that there are no concerns.
     checked : bool
-        Whether anything was measured that could speak against the result: only then does no concern mean something.
+        Whether anything was measured that could speak against the result: only then is no concern good news.
     sections : list of Section
         What this method has to show beyond codes and traversals.
     n_shown : int
-        Codes worth looking at, the first ones.
+        Codes worth looking at; 0 for a method whose ``transform`` gives something else than codes.
+    order : "spread", list of float or None
+        Which come first: those that vary most, those of the largest numbers here, or as they are.
+    decodes : bool
+        Whether there is an ``inverse_transform``.
+    reconstructs : bool
+        Whether it was trained to give the data back, so that reconstructions are worth a look.
     settings : dict
         Chosen settings for a row of a table, such as the number of neighbours.
     """
@@ -62,7 +85,30 @@ class Summary:
     facts: list[Fact]
     choices: list[str] = field(default_factory=list)
     concerns: list[str] = field(default_factory=list)
+    note: str = ""
     checked: bool = False
     sections: list[Section] = field(default_factory=list)
     n_shown: int = 0
+    order: Literal["spread"] | list[float] | None = None
+    decodes: bool = True
+    reconstructs: bool = False
     settings: dict[str, Any] = field(default_factory=dict)
+
+
+def title_of(model: Any) -> str:
+    """How people write the method of an estimator, by the table of methods; a user's own class has its parent's title.
+
+    >>> class HessianICA: ...
+    >>> class Mine(HessianICA): ...
+    >>> title_of(Mine()), title_of(3)
+    ('HLLE+ICA', 'int')
+    """
+    titles = {method.estimator: method.title for method in METHODS.values()}
+    return next((titles[c.__name__] for c in type(model).__mro__ if c.__name__ in titles), type(model).__name__)
+
+
+def training_section(history: list[dict[str, Any]], text: str) -> Section:
+    """How a training went, in words alone where it ended before anything was recorded."""
+    if not history:
+        return Section("Training", ("It ended before anything was recorded.",))
+    return Section("Training", (text,), picture="losses", data={"history": history})

@@ -9,11 +9,13 @@ import torch
 from torch import Tensor
 
 from unbraid.contract.inputs import Rows, checksum
+from unbraid.contract.summary import Summary
 from unbraid.contract.warnings import DataWarning
 from unbraid.flows.coding import FlowCoder
 from unbraid.flows.conditions import Condition
 from unbraid.flows.families import family
 from unbraid.flows.spectrum import count_above_noise, warn_of_uncertain_count
+from unbraid.flows.summary import summary_of
 from unbraid.flows.training import FlowTrainer, Schedule
 from unbraid.networks.flow import Flow
 from unbraid.training.estimator import TrainedEstimator
@@ -156,6 +158,9 @@ class FlowEstimator(FlowCoder):
         self.extra_ = trainer.extra[best].cpu().numpy().copy()
         self.permutations_ = [p[best].numpy() for p in flow.permutations]
         self.__dict__.pop("_cached", None)
+
+    def _summary(self) -> Summary:
+        return summary_of(self)
 
     def _flow_identity(self, seed: int, rows: Rows, flow: Flow, **more: Any) -> dict[str, Any]:
         """That of the run, with the shape and the permutations of the network."""

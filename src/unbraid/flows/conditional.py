@@ -1,5 +1,6 @@
 """The way from data and a condition to a trained flow: classes, soft labels or continuous values."""
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -7,12 +8,14 @@ import torch
 from torch import Tensor
 
 from unbraid.contract.inputs import checksum
+from unbraid.contract.summary import Summary
 from unbraid.flows import checks
 from unbraid.flows.conditions import Classes, Condition, Continuous, SoftLabels
 from unbraid.flows.density import Density
 from unbraid.flows.labels import Labels, understand
 from unbraid.flows.likelihood import class_nll, class_parameters, log_densities, one_hot
 from unbraid.flows.spectrum import class_information
+from unbraid.flows.summary import sampled
 from unbraid.flows.training import encode_elsewhere
 from unbraid.networks.flow import Flow
 
@@ -179,6 +182,12 @@ class ConditionalFlow(Density):
         """The mean code of each point's class."""
         weights = np.eye(len(self.classes_))[values] if kind == "classes" else values
         return weights @ (weights.T @ r / weights.sum(0)[:, None])
+
+    def _summary(self) -> Summary:
+        shown = super()._summary()
+        if self.condition_ == "continuous":
+            return shown
+        return replace(shown, sections=[shown.sections[0], sampled(self), *shown.sections[1:]])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

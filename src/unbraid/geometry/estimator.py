@@ -15,6 +15,7 @@ from unbraid.contract.estimator import Estimator
 from unbraid.contract.inputs import Rows
 from unbraid.contract.progress import bar
 from unbraid.contract.randomness import seed_of
+from unbraid.contract.summary import Summary
 from unbraid.contract.warnings import DataWarning, TrustWarning
 from unbraid.geometry.charts import Chart, analogy, charts
 from unbraid.geometry.denoise import spanning_basis
@@ -23,6 +24,7 @@ from unbraid.geometry.graph import Graph, joined, order_in_space, symmetrised
 from unbraid.geometry.operator import n_threads
 from unbraid.geometry.reading import SAFE_RATIO, Reading
 from unbraid.geometry.splitting import carried_axes, split
+from unbraid.geometry.summary import summary_of
 from unbraid.geometry.tangents import n_unknowns, tangent_frames
 from unbraid.manifold.angles import largest_angles
 from unbraid.manifold.dimension import DimensionEstimate, estimate_dimension
@@ -316,6 +318,9 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
     def analogy(self, a: int, b: int, c: int) -> int:
         """The sample d with a : b :: c : d, see :func:`unbraid.geometry.analogy`; for many, keep the charts."""
         return analogy(self.charts(), a, b, c)
+
+    def _summary(self) -> Summary:
+        return summary_of(self)
 
     @property
     def _n_features_out(self) -> int:

@@ -14,12 +14,14 @@ from unbraid.contract.estimator import Estimator
 from unbraid.contract.inputs import Rows, is_lazy
 from unbraid.contract.progress import bar
 from unbraid.contract.randomness import check_random_state
+from unbraid.contract.summary import Summary
 from unbraid.metrics.local_isometry import diagonal_rescaling
 from unbraid.spectral.diagnostics import diagnose, warn_of
 from unbraid.spectral.extension import LocalMaps
 from unbraid.spectral.landmarks import POOL, Embedded, embed_points
 from unbraid.spectral.reduction import Reduction, affordable_rows, fit_reduction
 from unbraid.spectral.selection import Selection, number_of_factors, pca_candidates
+from unbraid.spectral.summary import spectral_summary
 from unbraid.spectral.trial import Choice, Embedding, Settings
 
 Floats = NDArray[np.float64]
@@ -123,6 +125,9 @@ class SpectralEstimator(Estimator):
         check_is_fitted(self, "maps_")
         codes = self._check_codes(np.atleast_2d(codes), self.n_factors_).astype(np.float64)
         return self._decoded(self.reduction_.inverse(self.maps_.inverse(codes)))
+
+    def _summary(self) -> Summary:
+        return spectral_summary(self)
 
     @property
     def _n_features_out(self) -> int:

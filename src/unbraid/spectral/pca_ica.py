@@ -9,10 +9,12 @@ from sklearn.utils.validation import check_is_fitted
 from unbraid.contract.estimator import Estimator
 from unbraid.contract.inputs import is_lazy
 from unbraid.contract.randomness import check_random_state
+from unbraid.contract.summary import Summary
 from unbraid.spectral.base import map_lazily
 from unbraid.spectral.ica import best_rotation, excess_kurtosis, whitening
 from unbraid.spectral.reduction import affordable_rows, fit_reduction
 from unbraid.spectral.selection import given_factors, number_of_factors
+from unbraid.spectral.summary import linear_summary
 
 
 class PCAICA(Estimator):
@@ -92,6 +94,9 @@ class PCAICA(Estimator):
         check_is_fitted(self, "components_")
         codes = self._check_codes(codes, self.n_factors_).astype(np.float64)
         return self._decoded(codes @ self.mixing_.T + self.mean_)
+
+    def _summary(self) -> Summary:
+        return linear_summary(self)
 
     @property
     def _n_features_out(self) -> int:

@@ -1,11 +1,12 @@
-"""Pictures of autoencoders show exactly what the decoder gave for exactly the codes asked for."""
+"""Pictures show exactly what the decoder gave for exactly the codes asked for."""
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from unbraid.report import autoencoders as pictures
-from unbraid.report.autoencoders.decoded import factor_colours
+from tests.geometry.manifolds import product
+from unbraid import report as pictures
+from unbraid.report.decoded import factor_colours
 
 CODES = np.random.default_rng(0).normal(size=(40, 3)) * [1.0, 3.0, 0.1] + [0.0, 5.0, 0.0]
 
@@ -76,7 +77,7 @@ def test_rows_of_traversals_come_by_kl_or_spread_with_their_values_below():
     assert [ax.get_ylabel() for ax in by_spread.axes] == ["y", "x", "z"]
     with pytest.raises(ValueError, match="there are 3 codes"):
         pictures.plot_traversals(blocks, CODES, order=[1.0, 2.0])
-    with pytest.raises(ValueError, match="'spread' or one number a code"):
+    with pytest.raises(ValueError, match="'spread' or one number per code"):
         pictures.plot_traversals(blocks, CODES, order="kl")
 
 
@@ -220,11 +221,11 @@ def test_mean_codes_of_continuous_factors_use_bins():
     np.testing.assert_allclose(pictures.mean_codes(z, z, (0,), n_bins=4)[0], [0.125, 0.375, 0.625, 0.875], atol=1e-3)
 
 
-def test_factor_maps_show_means_and_put_dead_codes_last():
+def test_mean_codes_show_means_and_put_dead_codes_last():
     factors = full_grid(2, 3, 6, 6)
     x, y = factors[:, 2] - 2.5, factors[:, 3] - 2.5
     codes = np.c_[0 * x, 3 + x, 2 * y, factors[:, 1] * (2 * factors[:, 0] - 1)]
-    fig = pictures.plot_factor_maps(factors, codes, factor_names=("shape", "size", "x", "y"), split=0)
+    fig = pictures.plot_mean_codes(factors, codes, factor_names=("shape", "size", "x", "y"), split=0)
     axes = np.array(fig.axes[:12]).reshape(4, 3)
     assert [ax.get_ylabel() for ax in axes[:, 0]] == ["code 3\nx", "code 2\nx", "code 4\nx", "code 1\nx"]
     assert [ax.get_xlabel() for ax in axes[-1]] == ["y", "shape", "size"]
@@ -232,15 +233,15 @@ def test_factor_maps_show_means_and_put_dead_codes_last():
     np.testing.assert_allclose(axes[1, 0].images[0].get_array(), np.tile(np.arange(6) - 2.5, (6, 1)).T)
     assert axes[0, 0].images[0].get_clim() == (-5, 5)
     assert [line.get_ydata().tolist() for line in axes[2, 2].lines[1:]] == [[0, -1, -2], [0, 1, 2]]
-    plain = pictures.plot_factor_maps(factors, codes, over=(0, 1), most=2)
+    plain = pictures.plot_mean_codes(factors, codes, over=(0, 1), most=2)
     assert [ax.get_xlabel() for ax in plain.axes[3:6]] == ["factor 2", "factor 3", "factor 4"]
 
 
-def test_factor_maps_refuse_what_they_cannot_draw():
+def test_mean_codes_refuse_what_they_cannot_draw():
     with pytest.raises(ValueError, match="40 rows and codes 39"):
-        pictures.plot_factor_maps(CODES, CODES[1:])
+        pictures.plot_mean_codes(CODES, CODES[1:])
     with pytest.raises(ValueError, match="at least two factors"):
-        pictures.plot_factor_maps(CODES[:, :1], CODES)
+        pictures.plot_mean_codes(CODES[:, :1], CODES)
 
 
 HISTORY = [
@@ -283,6 +284,20 @@ def test_losses_draw_every_number_the_usual_ones_first():
         pictures.plot_losses([{"step": 1}, {"step": 2}])
 
 
+def test_losses_of_several_starts_are_several_lines():
+    history = [{"step": s, "loss": 3.0 - s, "losses": [3.0 - s, 4.0 - s], "learning_rate": 0.1} for s in (1, 2)]
+    fig = pictures.plot_losses(history)
+    assert [ax.get_title() for ax in fig.axes] == ["loss: 1", "loss of each start: 1", "learning rate: 0.1"]
+    assert [line.get_ydata().tolist() for line in fig.axes[1].lines] == [[2, 1], [3, 2]]
+
+
+def test_traversals_of_chosen_codes_decode_only_these():
+    calls = []
+    rows = pictures.traversals(lambda z: calls.append(len(z)) or blocks(z), CODES, n_steps=4, which=[2])
+    assert calls == [4]
+    np.testing.assert_array_equal(rows[0], pictures.traversals(blocks, CODES, n_steps=4)[2])
+
+
 def test_every_figure_can_be_written(tmp_path):
     ends = blocks(CODES[:2])
     figures = [
@@ -290,9 +305,70 @@ def test_every_figure_can_be_written(tmp_path):
         pictures.plot_traversals(colours, CODES),
         pictures.plot_interpolation({"AE": blocks}, CODES[0], CODES[1], ends=(ends[0], ends[1]), codes=CODES),
         pictures.plot_grid(colours, CODES[0], 0.5, codes=CODES, title="grid"),
-        pictures.plot_factor_maps(full_grid(2, 3, 4), full_grid(2, 3, 4), split=0),
+        pictures.plot_mean_codes(full_grid(2, 3, 4), full_grid(2, 3, 4), split=0),
         pictures.plot_kl(HISTORY),
         pictures.plot_losses(HISTORY),
     ]
     for i, fig in enumerate(figures):
         fig.savefig(tmp_path / f"{i}.png", dpi=50)
+
+
+def test_spectrum_marks_what_counts_and_sorts_the_information_with_it():
+    figure = pictures.plot_spectrum(np.array([0.01, 2.0, 1.0, 0.02]), 2, information=np.array([0.1, 0.5, 1.0, 0]))
+    spectrum, information = figure.axes
+    np.testing.assert_array_equal(spectrum.lines[0].get_ydata(), [2, 1, 0.02, 0.01])
+    assert spectrum.lines[1].get_xdata()[0] == 2.5
+    np.testing.assert_array_equal(information.lines[0].get_ydata(), [0.5, 1.0, 0, 0.1])
+
+
+def test_heat_map_is_the_change_between_minus_1_and_1():
+    values = np.linspace(-2, 2, 9)
+    images = values[:, None, None] * np.array([[0.0, 3.0]])
+    np.testing.assert_allclose(pictures.heat_map(images, values), [[0, 6]])
+
+
+def test_panels_lay_out_classes_and_steps():
+    images = np.zeros((3, 5, 4, 4))
+    images[2, 4] = 1
+    panel = pictures.plot_class_traversal(images, np.linspace(-2, 2, 5), names="abc").axes[0]
+    grid = panel.images[0].get_array()
+    assert grid.shape == (3 * 5 - 1, 5 * 5 - 1)  # four pixels each, a white line between
+    assert grid[10:, 20:].min() == 1
+    assert grid[:4, :4].max() == grid[5:9, 20:].max() == 0
+    assert [t.get_text() for t in panel.get_yticklabels()] == ["a", "b", "c"]
+    styles = pictures.plot_samples(np.transpose(images, (1, 0, 2, 3))).axes[0].images[0].get_array()
+    assert styles.shape == (24, 14)
+    assert styles[20:, 10:].min() == 1
+    assert styles[:4, :4].max() == 0
+
+
+def test_samples_stand_beside_the_data_in_the_same_plane():
+    X = np.random.default_rng(0).normal(size=(200, 3)) * [5.0, 1.0, 0.1]
+    data, samples = pictures.plot_sampled_points(X[:50], X, np.arange(50) % 2).axes
+    np.testing.assert_allclose(data.collections[0].get_offsets()[:50], samples.collections[0].get_offsets())
+    np.testing.assert_allclose(np.abs(data.collections[0].get_offsets()), np.abs((X - X.mean(0))[:, :2]), atol=0.3)
+    assert samples.collections[0].get_array().tolist() == [0, 1] * 25
+
+
+def test_reconstruction_matches_codes_to_factors():
+    z = np.random.default_rng(0).normal(size=(100, 2))
+    truth, found, _ = pictures.plot_recovery(z, -2 * z[:, ::-1], np.ones(2), np.arange(100) % 3, score=1).axes
+    np.testing.assert_allclose(found.collections[0].get_offsets(), 2 * truth.collections[0].get_offsets())
+
+
+def test_eigenvalues_are_parted_at_the_gap():
+    axes = pictures.plot_eigenvalues(np.array([1e-4, 2e-4, 0.05, 0.06]), 3, scale=0.055).axes[0]
+    below, above = axes.lines[:2]
+    assert len(below.get_xdata()) == 2
+    assert len(above.get_xdata()) == 2
+
+
+def test_subspaces_draws_one_colour_per_submanifold():
+    X, true = product(["S2", "S2"], 100)
+    axes = pictures.plot_subspaces(X, true, n_points=20).axes[0]
+    assert {line.get_color() for line in axes.lines} == {"C0", "C1"}
+
+
+def test_angles_counts_every_point():
+    axes = pictures.plot_angles([np.full(30, 0.1), np.full(30, 0.2)]).axes[0]
+    assert sum(p.get_height() for p in axes.patches) == 60

@@ -1,15 +1,50 @@
-"""Reconstructions, interpolation strips and grids around a point, with the embedding beside them."""
+"""Sheets of images: the data, reconstructions, samples, interpolation strips, and grids around a point."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unbraid.report.autoencoders.traversal import Decode
 from unbraid.report.drawing import as_images, as_pictures, as_rows, figure, show_sheet
+from unbraid.report.traversal import Decode
 
 CORNERS = np.array([[[0.12, 0.30, 0.75], [0.10, 0.70, 0.55]], [[0.80, 0.15, 0.35], [0.98, 0.80, 0.20]]])
+
+
+def plot_images(images: ArrayLike, *, columns: int = 12) -> Any:
+    """A grid of images (n, height, width[, channels]).
+
+    Examples
+    --------
+    >>> len(plot_images(np.zeros((5, 4, 4)), columns=3).axes)
+    1
+    """
+    pictures = as_pictures(images)
+    columns = min(columns, len(pictures))
+    n_rows = -(-len(pictures) // columns)
+    padded = np.ones((n_rows * columns, *pictures.shape[1:]))
+    padded[: len(pictures)] = pictures
+    fig = figure(0.75 * columns, 0.75 * n_rows * pictures.shape[1] / pictures.shape[2])
+    show_sheet(fig.subplots(), padded.reshape(n_rows, columns, *pictures.shape[1:]))
+    return fig
+
+
+def plot_samples(images: ArrayLike, *, names: Sequence[Any] | None = None, title: str = "") -> Any:
+    """Samples (styles, classes, height, width[, channels]): one style per row, one class per column.
+
+    >>> [t.get_text() for t in plot_samples(np.zeros((2, 3, 4, 4)), names="abc").axes[0].get_xticklabels()]
+    ['a', 'b', 'c']
+    """
+    grid = np.asarray(images)
+    n_rows, n_columns = grid.shape[:2]
+    pictures = as_pictures(grid.reshape(-1, *grid.shape[2:]))
+    fig = figure(max(0.45 * n_columns, 1.5), 0.45 * n_rows + 0.4)
+    ax = fig.subplots()
+    columns = range(n_columns) if names is None else names
+    show_sheet(ax, pictures.reshape(n_rows, n_columns, *pictures.shape[1:]), columns=columns)
+    ax.set_title(title, fontsize=9)
+    return fig
 
 
 def plot_reconstructions(X: ArrayLike, reconstructions: ArrayLike | Mapping[str, ArrayLike], *, n: int = 10) -> Any:
@@ -20,7 +55,7 @@ def plot_reconstructions(X: ArrayLike, reconstructions: ArrayLike | Mapping[str,
     X : array (m, height, width[, channels])
         Bytes, or floats in [0, 1].
     reconstructions : array like X, or mapping from names to such arrays
-        One row a model. The error is that of all m images, of which the first n are drawn.
+        One row per model. The error is that of all m images, of which the first n are drawn.
     n : int
 
     Returns
@@ -61,7 +96,6 @@ def _strips(rows: list[tuple[str, list[NDArray]]], panels: bool = False) -> tupl
         for ax, images in zip(axes, groups):
             show_sheet(ax, np.clip(images, 0, 1)[None])
         axes[0].set_yticks([height / 2], [label], fontsize=8)
-        axes[0].tick_params(length=0)
     return fig, list(grid[:, -1])
 
 
@@ -260,7 +294,7 @@ def _embedding(ax: Any, points: NDArray[np.float64], factors: ArrayLike | None) 
 
 
 def factor_colours(factors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """One colour a row that changes evenly with the first two factors.
+    """One colour per row that changes evenly with the first two factors.
 
     >>> factor_colours(np.array([[0.0, 0.0], [1.0, 1.0]]))[0]
     array([0.12, 0.3 , 0.75])

@@ -6,12 +6,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.contract.extras import require
-from unbraid.report.drawing import BLUE, RED, figure, quiet
+from unbraid.report.drawing import BLUE, RED, figure, panels, quiet
 
-FIRST = ("loss", "reconstruction", "kl", "index_code_mi", "total_correlation", "dimension_wise_kl", "capacity")
-PASSED_OVER = ("step", "seconds")
-WORDS = {"kl": "KL", "index_code_mi": "index-code MI", "dimension_wise_kl": "dimension-wise KL"}
+FIRST = ("loss", "losses", "held_out", "reconstruction", "kl", "index_code_mi", "total_correlation", "capacity")
+PASSED_OVER = ("step", "seconds", "kl_per_dimension")
+WORDS = {
+    "kl": "KL",
+    "losses": "loss of each start",
+    "held_out": "held out, each start",
+    "index_code_mi": "index-code MI",
+    "dimension_wise_kl": "dimension-wise KL",
+}
 
 
 def plot_kl(
@@ -27,7 +32,7 @@ def plot_kl(
     against : str
         What to draw it over: "step", or another recorded number, such as "reconstruction".
     names : sequence of str, optional
-        One a code.
+        One per code.
     top : int
         Codes that get a colour and a name, those with the largest KL at the end; the others are grey.
 
@@ -52,7 +57,6 @@ def plot_kl(
         raise ValueError(f"history does not record {against!r}; it records {sorted(entries[0])}.")
     x = np.array([float(entry[against]) for entry in entries])
     kl = np.array([np.asarray(entry["kl_per_dimension"], float) for entry in entries])
-    require("matplotlib", "plots")
     from matplotlib import colormaps
 
     fig = figure(6.0, 3.2)
@@ -75,12 +79,13 @@ def plot_kl(
 
 
 def plot_losses(history: Iterable[Mapping[str, Any]], *, columns: int = 3) -> Any:
-    """Every recorded number over the steps, one panel each; a panel says its last value.
+    """Every recorded number over the steps, one panel each, which says the last (of several: the lowest last) value.
 
     Parameters
     ----------
     history : iterable of mappings
-        Each with "step" and any numbers; lists, texts and "seconds" are passed over.
+        Each with "step" and any numbers, or lists of as many numbers each time, which become as many lines; texts and
+        "seconds" are passed over, and "kl_per_dimension" has :func:`plot_kl`.
     columns : int
 
     Returns
@@ -94,33 +99,28 @@ def plot_losses(history: Iterable[Mapping[str, Any]], *, columns: int = 3) -> An
     ['loss: 5', 'KL: 2']
     """
     series = _series(list(history))
-    columns = min(columns, len(series))
-    n_rows = -(-len(series) // columns)
-    fig = figure(2.6 * columns, 1.75 * n_rows)
-    for k, ax in enumerate(fig.subplots(n_rows, columns, squeeze=False).ravel()):
-        if k >= len(series):
-            ax.remove()
-            continue
-        name, steps, values = series[k]
-        ax.plot(steps, values, color=BLUE, linewidth=1)
-        ax.set_title(f"{_words(name)}: {values[-1]:.4g}", fontsize=8)
-        if k >= len(series) - columns:
-            ax.set_xlabel("step", fontsize=8)
+    fig, axes = panels(len(series), columns, 2.6, 1.75)
+    for ax, (name, steps, values) in zip(axes, series):
+        alpha = 1 if values.shape[1] == 1 else 0.5
+        ax.plot(steps, values, color=BLUE, linewidth=1, alpha=alpha, marker="." if len(steps) < 10 else "")
+        ax.set_title(f"{_words(name)}: {np.nanmin(values[-1]):.4g}", fontsize=8)
         quiet(ax)
+    for ax in axes[-columns:]:
+        ax.set_xlabel("step", fontsize=8)
     return fig
 
 
-def _series(entries: list[Mapping[str, Any]]) -> list[tuple[str, NDArray[np.float64], NDArray[np.float64]]]:
-    """(name, steps, values) of every number, the usual terms first."""
-    found: dict[str, list[tuple[float, float]]] = {}
-    for entry in entries:
-        for key, value in entry.items():
-            if key not in PASSED_OVER and np.ndim(value) == 0 and isinstance(value, int | float | np.number):
-                found.setdefault(key, []).append((float(entry["step"]), float(value)))
+def _series(entries: list[Mapping[str, Any]]) -> list[tuple[str, list[float], NDArray[np.float64]]]:
+    """(name, steps, values (steps, lines)) of everything that is a number or a list of them, the usual terms first."""
+    names = list(dict.fromkeys(key for entry in entries for key in entry if key not in PASSED_OVER))
+    found = []
+    for name in sorted(names, key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST)):
+        rows = [(float(e["step"]), np.atleast_1d(e[name])) for e in entries if name in e]
+        if all(values.dtype.kind in "fiu" for _, values in rows):
+            found.append((name, [step for step, _ in rows], np.array([values for _, values in rows], float)))
     if not found:
         raise ValueError(f"history has {len(entries)} entries and no number beside 'step'; nothing was recorded.")
-    names = [name for name in FIRST if name in found] + [name for name in found if name not in FIRST]
-    return [(name, *np.array(found[name]).T) for name in names]
+    return found
 
 
 def _words(name: str) -> str:
