@@ -79,7 +79,7 @@ def test_scream_inverts_the_background_under_the_sprite(sprites, tmp_path):
     scream = datasets.load("scream-dsprites")
     X = scream.observe(factors, 0)
     background = np.where(mask, 1 - X, X)
-    # (picture + tint) / 2 with one tint an image: twice the background minus its tint is a piece of the picture
+    # (picture + tint) / 2 with one tint per image: twice the background minus its tint is a piece of the picture
     spread = 2 * (background - background.min(axis=(1, 2), keepdims=True))
     assert spread.max() <= 1
     assert X.std() > 0.05

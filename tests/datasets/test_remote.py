@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 
 from unbraid import datasets
-from unbraid.datasets import remote
+from unbraid.datasets import registry
 from unbraid.datasets.remote import Remote, download
 
 DATA = bytes(range(256)) * 40_000
@@ -94,7 +94,7 @@ def test_no_network_says_which_file_goes_where(tmp_path, url):
 
 
 def test_get_fetches_what_is_missing(url, tmp_path, monkeypatch):
-    monkeypatch.setitem(remote.REMOTE, "shapes3d", (Remote("3dshapes.h5", MD5, f"{url}/file"),))
+    monkeypatch.setitem(registry.REMOTE, "shapes3d", (Remote("3dshapes.h5", MD5, f"{url}/file"),))
     monkeypatch.setenv("UNBRAID_DATA", str(tmp_path))
     assert datasets.get("shapes3d") == [tmp_path / "3dshapes.h5"]
     datasets.get("shapes3d")
@@ -106,8 +106,6 @@ def test_get_fetches_what_is_missing(url, tmp_path, monkeypatch):
 
 
 def test_every_loaded_name_has_its_files():
-    from unbraid.datasets import registry
-
     files = {e.name for e in registry.ENTRIES if e.origin == "file"}
-    assert files | {"dsprites"} == set(remote.REMOTE)
-    assert all(len(r.md5) == 32 for files in remote.REMOTE.values() for r in files if r.url)
+    assert files | {"dsprites"} == set(registry.REMOTE)
+    assert all(len(r.md5) == 32 for files in registry.REMOTE.values() for r in files if r.url)
