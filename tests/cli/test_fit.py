@@ -142,7 +142,7 @@ def test_a_failed_training_leaves_its_checkpoint(fit, tmp_path, pictures, monkey
         ("hessian-ica", "--steps", 5, ["vae", "gin"]),
         ("pca-ica", "--neighbors", 9, ["hessian-ica", "geomancer"]),
         ("vae", "--neighbors", 9, ["tangent-ica"]),
-        ("gin", "--factors", 2, ["hessian-ica", "beta-vae"]),
+        ("geomancer", "--factors", 2, ["hessian-ica", "beta-vae"]),
         ("geomancer", "--max-seconds", 3, ["realnvp", "irmae"]),
         ("vae", "--labels", "labels.npy", ["nice", "realnvp", "gin"]),
         ("gin", "--augment", "affine", ["self-supervised-gin"]),

@@ -29,7 +29,9 @@ def fit(
     factors: Annotated[
         str | None,
         typer.Option(
-            metavar="N", help="Number of factors, or auto (the default) to estimate it; autoencoders have a default."
+            metavar="N",
+            help="Number of factors, or auto (the default) to estimate it; a network does not estimate, and auto means "
+            "its own default (VAEs: 10 codes).",
         ),
     ] = None,
     neighbors: Annotated[

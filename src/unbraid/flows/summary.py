@@ -1,6 +1,6 @@
 """What the flows say about themselves: which latents matter, samples, and how the training went."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -69,8 +69,7 @@ def _facts(model: "FlowEstimator", kept: int, n_latents: int) -> list[Fact]:
 def sampled(model: "ConditionalFlow") -> Section:
     """Pictures: one style per row, one class per column. Points: beside the data."""
     classes = list(model.classes_[:CLASSES])
-    drawn: dict[str, Any] = {"n_informative": model.n_informative_, "random_state": 0}
-    images = np.stack([model.sample(STYLES, label=c, **drawn) for c in classes], axis=1)
+    images = np.stack([model.sample(STYLES, c, 1.0, model.n_informative_, random_state=0) for c in classes], axis=1)
     if images.ndim > 3:
         text = "Drawn by the model: one style per row, and one class per column. Latents taken for noise stay still."
         return Section(

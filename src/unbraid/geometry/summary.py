@@ -70,15 +70,19 @@ def _sections(model: "Geomancer") -> list[Section]:
         )
     if model.n_features_in_ >= 3:
         some = np.linspace(0, len(model._X) - 1, min(len(model._X), POINTS)).astype(int)
+        found_there = [bases[some] for bases in model.subspaces_]
+        first = found_there[0].transpose(1, 0, 2).reshape(model.n_features_in_, -1)
+        plane = np.linalg.svd(first, full_matrices=False)[0][:, :3]
         found.append(
             Section(
                 "Subspaces",
                 (
-                    "Some of the points in the three directions in which they vary most, with a stroke along each "
-                    "vector of the bases that were found.",
+                    "Some of the points in the three directions that the first submanifold spans most, with a stroke "
+                    "along each vector of the bases that were found. Its own strokes are tangent to it; those of the "
+                    "others shrink to points.",
                 ),
                 picture="subspaces",
-                data={"X": np.asarray(model._X)[some], "subspaces": [bases[some] for bases in model.subspaces_]},
+                data={"X": np.asarray(model._X)[some], "subspaces": found_there, "plane": plane},
             )
         )
     return found
