@@ -6,6 +6,7 @@ reads files, this looks at the names as users meet them: docstrings and paramete
 
 import dataclasses
 import inspect
+import re
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -50,13 +51,23 @@ def described_by(cls: type) -> set[str]:
     return {name.lstrip("*") for name in Validator(get_doc_object(cls)).doc_all_parameters}
 
 
+def described_for(cls: type) -> set[str]:
+    """The same, and those in the docstring of the class to which ``**settings`` points."""
+    shown = Validator(get_doc_object(cls)).doc_all_parameters
+    names = described_by(cls)
+    pointer = re.search(r"See :class:`~(unbraid\.[\w.]+)`", " ".join(shown.get("**settings", ("", ""))[1]))
+    return names | (described_for(Validator._load_obj(pointer[1])) if pointer else set())
+
+
 def class_faults(cls: type) -> Iterator[tuple[str, str]]:
     """PR01 and PR02 of a class, to which the docstrings of its parents belong."""
     if issubclass(cls, Exception):
         return  # it takes what every exception takes
     actual = set(inspect.signature(cls).parameters)
     own = described_by(cls)
-    described = own.union(*(described_by(parent) for parent in cls.__mro__ if parent.__module__.startswith("unbraid.")))
+    described = own.union(
+        *(described_for(parent) for parent in cls.__mro__ if parent.__module__.startswith("unbraid."))
+    )
     if actual - described and not dataclasses.is_dataclass(cls):  # a dataclass describes its attributes
         yield "PR01", f"{cls.__name__} does not describe {', '.join(sorted(actual - described))}"
     if own - actual - {INHERITED}:

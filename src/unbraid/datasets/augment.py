@@ -1,6 +1,7 @@
 """Affine and noise augmentations of images for self-supervised training, in compiled batches."""
 
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -11,7 +12,7 @@ KINDS = ("translation", "rotation", "scaling")
 
 
 @njit(cache=True, fastmath=True)
-def _warp(images, inverse, out):  # pragma: no cover - compiled
+def _warp(images: Any, inverse: Any, out: Any) -> None:  # pragma: no cover - compiled
     """Bilinear sampling of (n, height, width, channels) at inverse (n, 2, 3) of each pixel; black outside."""
     n, height, width, channels = images.shape
     for i in range(n):
@@ -125,7 +126,7 @@ class AffineSets:
     (4, 8, 28, 28)
     """
 
-    def __init__(self, noise: float = 0.01, **ranges):
+    def __init__(self, noise: float = 0.01, **ranges: Any) -> None:
         kinds = [c for size in (0, 1, 2, 3) for c in combinations(KINDS, size)]
         self.parts = [Affine(kinds=kind, noise=noise, **ranges) for kind in kinds]
 

@@ -74,6 +74,7 @@ class Protocol:
         return [n for n in self.downstream_sizes if n <= available] or [available]
 
     def to_dict(self) -> dict[str, Any]:
+        """All settings by name."""
         return asdict(self)
 
 

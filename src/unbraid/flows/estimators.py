@@ -106,8 +106,13 @@ class RealNVP(ConditionalFlow):
     """Affine couplings that may change the volume: log p(x|u) = log p(w|u) + log|det dw/dx|.
 
     The density of x, of each class if labels are given. Latents are as identifiable as GIN's, but a standard
-    deviation no longer says how much a latent matters (``reach_`` still does). Parameters and attributes are those
-    of :class:`GIN`; labels may be left out.
+    deviation no longer says how much a latent matters (``reach_`` still does). Attributes are those of
+    :class:`GIN`; labels may be left out.
+
+    Parameters
+    ----------
+    **settings
+        See :class:`~unbraid.GIN`.
 
     References
     ----------
@@ -128,8 +133,12 @@ class RealNVP(ConditionalFlow):
 class NICE(ConditionalFlow):
     """Additive couplings: the volume is kept, and no latent is stretched.
 
-    The simplest flow; use it as a baseline for :class:`GIN`, whose parameters and attributes it shares. Labels may be
-    left out.
+    The simplest flow; use it as a baseline for :class:`GIN`, whose attributes it shares. Labels may be left out.
+
+    Parameters
+    ----------
+    **settings
+        See :class:`~unbraid.GIN`.
 
     References
     ----------

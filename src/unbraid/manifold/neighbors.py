@@ -18,6 +18,12 @@ BRUTE_PAIRS = 2e9
 class NeighborSearch:
     """Index over ``points``: a KD-tree, or exhaustive search where a tree would visit every leaf.
 
+    Parameters
+    ----------
+    points : array (n, features)
+
+    Examples
+    --------
     >>> import numpy as np
     >>> distances, near = NeighborSearch(np.array([[0.0], [1.0], [5.0]])).query(np.array([[0.9]]), 2)
     >>> near.tolist()
@@ -53,7 +59,22 @@ class NeighborSearch:
 def neighborhoods(
     points: Floats, k: int, rows: Indices | None = None, *, workers: int | None = None
 ) -> tuple[Floats, Indices]:
-    """The k nearest points of each point (of these ``rows``), itself first even among duplicates."""
+    """The k nearest points of each point (of these ``rows``), itself first even among duplicates.
+
+    Parameters
+    ----------
+    points : array (n, features)
+    k : int
+        How many.
+    rows : array of int, optional
+        The points that are asked about; all by default.
+    workers : int, optional
+        Threads of the search; by default one, and all for many points.
+
+    Returns
+    -------
+    distances, near : arrays (n, k)
+    """
     own = np.arange(len(points)) if rows is None else rows
     distances, near = NeighborSearch(points).query(points if rows is None else points[rows], k, workers=workers)
     for i in np.flatnonzero(near[:, 0] != own):
@@ -68,6 +89,22 @@ def nearest(
 ) -> tuple[Floats, Indices]:
     """Distances and indices of the k nearest other points of each point (of these ``rows``), nearest first.
 
+    Parameters
+    ----------
+    points : array (n, features)
+    k : int
+        How many.
+    rows : array of int, optional
+        The points that are asked about; all by default.
+    workers : int, optional
+        Threads of the search; by default one, and all for many points.
+
+    Returns
+    -------
+    distances, near : arrays (n, k)
+
+    Examples
+    --------
     >>> nearest(np.array([[0.0], [1.0], [3.0]]), 1)[1].tolist()
     [[1], [0], [1]]
     """

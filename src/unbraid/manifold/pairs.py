@@ -13,6 +13,18 @@ Pairs = tuple[NDArray[np.intp], NDArray[np.intp], Floats]
 def neighbor_pairs(X: Floats, k: int, max_points: int | None = None) -> Pairs:
     """Pairs (i, j, distance) of the graph of k nearest neighbours; of about ``max_points`` points, if told so.
 
+    Parameters
+    ----------
+    X : array (n, features)
+    k : int
+    max_points : int, optional
+
+    Returns
+    -------
+    i, j, distances : arrays (pairs,)
+
+    Examples
+    --------
     >>> neighbor_pairs(np.array([[0.0], [1.0], [3.0]]), 1)[1].tolist()
     [1, 0, 1]
     """
@@ -25,6 +37,17 @@ def neighbor_pairs(X: Floats, k: int, max_points: int | None = None) -> Pairs:
 def closest_pairs(X: Floats, share: float) -> Pairs:
     """Pairs (i, j, distance) of the given share of all pairs, the closest ones.
 
+    Parameters
+    ----------
+    X : array (n, features)
+    share : float
+
+    Returns
+    -------
+    i, j, distances : arrays (pairs,)
+
+    Examples
+    --------
     >>> i, j, _ = closest_pairs(np.array([[0.0], [1.0], [3.0], [9.0]]), 0.5)
     >>> sorted(zip(i.tolist(), j.tolist()))
     [(0, 1), (0, 2), (1, 2)]

@@ -15,6 +15,16 @@ CORNERS = np.array([[[0.12, 0.30, 0.75], [0.10, 0.70, 0.55]], [[0.80, 0.15, 0.35
 def plot_images(images: ArrayLike, *, columns: int = 12) -> Any:
     """A grid of images (n, height, width[, channels]).
 
+    Parameters
+    ----------
+    images : array (n, height, width[, channels])
+    columns : int
+        Images side by side.
+
+    Returns
+    -------
+    Figure
+
     Examples
     --------
     >>> len(plot_images(np.zeros((5, 4, 4)), columns=3).axes)
@@ -33,6 +43,19 @@ def plot_images(images: ArrayLike, *, columns: int = 12) -> Any:
 def plot_samples(images: ArrayLike, *, names: Sequence[Any] | None = None, title: str = "") -> Any:
     """Samples (styles, classes, height, width[, channels]): one style per row, one class per column.
 
+    Parameters
+    ----------
+    images : array (styles, classes, height, width[, channels])
+    names : sequence, optional
+        Of the classes.
+    title : str
+
+    Returns
+    -------
+    Figure
+
+    Examples
+    --------
     >>> [t.get_text() for t in plot_samples(np.zeros((2, 3, 4, 4)), names="abc").axes[0].get_xticklabels()]
     ['a', 'b', 'c']
     """
@@ -201,6 +224,23 @@ def code_grid(
     decode: Decode, code: ArrayLike, epsilon: float | tuple[float, float], n: int, dimensions: tuple[int, int] = (0, 1)
 ) -> NDArray:
     """Decoded observations around a code: ``[i, j]`` lies i epsilon along one dimension and j along another.
+
+    Parameters
+    ----------
+    decode : callable
+        From codes (n, d) to observations.
+    code : array (d,)
+        The corner of the grid.
+    epsilon : float or (float, float)
+        Steps along the two dimensions.
+    n : int
+        Points along each side.
+    dimensions : (int, int)
+        The codes that are moved.
+
+    Returns
+    -------
+    array (n, n, ...)
 
     Examples
     --------

@@ -220,6 +220,23 @@ def plot_recovery(
 ) -> Any:
     """Ground truth, codes matched to it, and spectrum side by side (GIN's Figure 2), for two factors.
 
+    Parameters
+    ----------
+    factors : array (n, 2)
+    codes : array (n, d)
+    stds : array (d,)
+        The spectrum.
+    labels : array (n,), optional
+        Classes, shown by colour.
+    score : float, optional
+        MCC, written above the codes.
+
+    Returns
+    -------
+    Figure
+
+    Examples
+    --------
     >>> z = np.random.default_rng(0).normal(size=(50, 2))
     >>> len(plot_recovery(z, -z[:, ::-1], np.ones(2)).axes)
     3

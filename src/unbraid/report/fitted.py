@@ -136,7 +136,20 @@ def measured_fit(
 def describe(
     model: Any, X: Any, factors: ArrayLike | None = None, *, factor_names: Sequence[str] | None = None
 ) -> Fitted:
-    """The same of a model that is fitted already; of a large X, 5000 rows or fewer are coded."""
+    """The same of a model that is fitted already; of a large X, 5000 rows or fewer are coded.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    X : array, or anything that ``fit`` takes
+    factors : array (n, factors), optional
+        The truth, where it is known.
+    factor_names : sequence of str, optional
+
+    Returns
+    -------
+    Fitted
+    """
     return _measured(model, model.summary(), X, factors, factor_names, None, None, [])
 
 

@@ -14,6 +14,18 @@ def plot_distances(lengths: ArrayLike, found: ArrayLike, *, title: str = "", mos
 
     On the diagonal where the codes keep distances (local isometry).
 
+    Parameters
+    ----------
+    lengths, found : arrays (pairs,)
+        Distances in X and in the codes.
+    title : str
+    most : int
+        Pairs that are drawn.
+
+    Returns
+    -------
+    Figure
+
     Examples
     --------
     >>> plot_distances([1.0, 2.0], [1.0, 2.1]).axes[0].get_xlabel()
@@ -38,6 +50,17 @@ def plot_codes(codes: ArrayLike, *, names: Sequence[str] | None = None, most: in
     """The histogram of each code, and below it the codes against each other; six codes at most.
 
     A filled rectangle, or any shape with sides parallel to the axes, is what independent codes look like.
+
+    Parameters
+    ----------
+    codes : array (n, d)
+    names : sequence of str, optional
+    most : int
+        Points that are drawn.
+
+    Returns
+    -------
+    Figure
 
     Examples
     --------

@@ -207,6 +207,18 @@ def _curves(rows: NDArray, values: NDArray[np.float64], names: Sequence[str]) ->
 def heat_map(images: NDArray, values: NDArray) -> NDArray:
     """Absolute change of each pixel between -1 and +1 standard deviations of a traversal (steps, height, width).
 
+    Parameters
+    ----------
+    images : array (steps, height, width[, channels])
+    values : array (steps,)
+        Of the code that is moved, in standard deviations.
+
+    Returns
+    -------
+    array (height, width)
+
+    Examples
+    --------
     >>> heat_map(np.stack([np.full((1, 1), v) for v in (-1.0, 0.0, 1.0)]), np.array([-1.0, 0.0, 1.0]))
     array([[2.]])
     """

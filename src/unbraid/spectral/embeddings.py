@@ -30,8 +30,12 @@ class HessianEigenmaps(SpectralEstimator):
     Use it when the data lie on a curved sheet that could be rolled out flat. Follow it by ICA
     (:class:`HessianICA`) to get the factors one by one.
 
-    Parameters and attributes as :class:`HessianICA`, without ``contrast`` and ``n_init``. ``tangent_weight`` is
-    :math:`\epsilon`; 0 is the textbook method, which collapses onto a few points when neighbourhoods are large.
+    Parameters
+    ----------
+    tangent_weight : float
+        :math:`\epsilon`; 0 is the textbook method, which collapses onto a few points when neighbourhoods are large.
+    **settings
+        See :class:`~unbraid.HessianICA`, as for the attributes; there are no ``contrast`` and ``n_init``.
 
     References
     ----------
@@ -76,8 +80,11 @@ class LTSA(SpectralEstimator):
     The alignment matrix is the sum of ``I - T_i T_i^T``. scikit-learn's ``method="hessian"`` computes this too,
     because it keeps every column beyond the affine ones; :class:`HessianEigenmaps` keeps the quadratic ones only.
 
-    Parameters and attributes as :class:`HessianEigenmaps`, without ``tangent_weight``; a neighbourhood needs
-    n_factors + 2 points.
+    Parameters
+    ----------
+    **settings
+        See :class:`~unbraid.HessianICA`, as for the attributes; there are no ``tangent_weight``, ``contrast`` and
+        ``n_init``. A neighbourhood needs n_factors + 2 points.
 
     References
     ----------
@@ -107,7 +114,11 @@ class LaplacianEigenmaps(LTSA):
     :math:`\sigma_i` is the distance to the seventh neighbour. On a product of intervals they are cosines of single
     factors, if the factors have similar lengths; it never collapses, and tops out near a correlation of .99.
 
-    Parameters and attributes as :class:`LTSA`.
+    Parameters
+    ----------
+    **settings
+        See :class:`~unbraid.HessianICA`, as for the attributes; there are no ``tangent_weight``, ``contrast`` and
+        ``n_init``.
 
     References
     ----------

@@ -50,6 +50,10 @@ class HessianICA(FollowedByICA, HessianEigenmaps):
         of the PCA) and keeps the best by ``selection``.
     tangent_weight : float
         Weight of the LTSA term that keeps HLLE from collapsing; 0 is the textbook method.
+    contrast : {"logcosh", "kurtosis", "auto"}
+        What ICA maximises; "auto" runs both and keeps the less dependent codes.
+    n_init : int
+        Random starts of ICA.
     pca_components : int or "auto"
         Principal components kept first; "auto" chooses by the variance left out.
     n_landmarks : int, "auto" or None
@@ -58,10 +62,6 @@ class HessianICA(FollowedByICA, HessianEigenmaps):
     selection : {"combined", "edges", "closest"}
         Rule for "auto": local isometry over neighbour-graph edges, over the closest 5 % of pairs (the paper's), or
         the mean of both less half the mutual information of the codes.
-    contrast : {"logcosh", "kurtosis", "auto"}
-        What ICA maximises; "auto" runs both and keeps the less dependent codes.
-    n_init : int
-        Random starts of ICA.
     random_state : int, RandomState, Generator or None
     progress : bool or None
         Whether bars are shown; None shows them when standard error is a terminal.
@@ -109,7 +109,12 @@ class HessianICA(FollowedByICA, HessianEigenmaps):
 
 
 class TangentICA(FollowedByICA, LTSA):
-    """LTSA followed by ICA; parameters and attributes as :class:`HessianICA`, without ``tangent_weight``.
+    """LTSA followed by ICA; attributes as :class:`HessianICA`.
+
+    Parameters
+    ----------
+    **settings
+        See :class:`~unbraid.HessianICA`; there is no ``tangent_weight``.
 
     Examples
     --------
@@ -122,10 +127,15 @@ class TangentICA(FollowedByICA, LTSA):
 
 
 class LaplacianICA(FollowedByICA, LaplacianEigenmaps):
-    """LEM + ICA: Laplacian eigenmaps followed by ICA; parameters and attributes as :class:`TangentICA`.
+    """LEM + ICA: Laplacian eigenmaps followed by ICA; attributes as :class:`HessianICA`.
 
     The fallback where HLLE collapses: it never does, but bends the factors into cosines and mixes up factors of very
     different length (Horan et al. 2021, supplement).
+
+    Parameters
+    ----------
+    **settings
+        See :class:`~unbraid.HessianICA`; there is no ``tangent_weight``.
 
     Examples
     --------
