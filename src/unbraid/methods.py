@@ -127,3 +127,12 @@ def method_of(name: str) -> Method:
     if name not in METHODS:
         raise ValueError(f"there is no method {name!r}. Valid methods: {', '.join(METHODS)}.")
     return METHODS[name]
+
+
+def estimators_of(family: str) -> dict[str, Method]:
+    """The methods of a family by the names of their classes, which its room exports.
+
+    >>> list(estimators_of("geometry"))[0]
+    'Geomancer'
+    """
+    return {method.estimator: method for method in METHODS.values() if method.family == family}

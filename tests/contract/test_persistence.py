@@ -353,3 +353,4 @@ def test_runs_of_format_1_load_and_give_their_codes(tmp_path, name, again):
         codes = model.subspaces_[0] if name == "geomancer" else model.transform(known["X"])
         np.testing.assert_allclose(codes, known["codes"], rtol=1e-5, atol=1e-5)
     assert set(type(model)().get_params()) == set(model.get_params())
+    assert model.summary().facts

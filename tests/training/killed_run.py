@@ -15,7 +15,7 @@ def shake(X, rng):
 
 COMMON = {"checkpoint_every": 5, "log_every": 7, "random_state": 3}
 AUTOENCODER = COMMON | {"n_factors": 3, "batch_size": 8}
-FLOW = COMMON | {"n_init": 2, "n_blocks": 3, "batch_size": 50, "engine": "torch", "patience": 1000}
+FLOW = COMMON | {"n_factors": 2, "n_init": 2, "n_blocks": 3, "batch_size": 50, "engine": "torch", "patience": 1000}
 SETTINGS = {
     "VAE": AUTOENCODER,
     "FactorVAE": AUTOENCODER | {"discriminator": (16, 16), "second_batch": True},

@@ -14,7 +14,7 @@ from unbraid.autoencoders.summary import taught
 from unbraid.autoencoders.training import Batch, Loss, Schedule
 from unbraid.contract.inputs import Rows
 from unbraid.contract.summary import Summary
-from unbraid.spectral import HessianICA
+from unbraid.spectral.factors import HessianICA
 
 
 class HessianAutoencoder(AutoencoderEstimator):

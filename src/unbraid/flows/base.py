@@ -159,6 +159,16 @@ class FlowEstimator(FlowCoder):
         self.permutations_ = [p[best].numpy() for p in flow.permutations]
         self.__dict__.pop("_cached", None)
 
+    @classmethod
+    def _upgrade(cls, state: dict[str, Any], run_format: int) -> dict[str, Any]:
+        """Runs of format 1 kept the losses of all starts as "loss", and had no measure of the data noise."""
+        state = super()._upgrade(state, run_format)
+        if run_format == 1 and "order_" in state:
+            d = len(state["order_"])
+            state |= {"above_noise_": np.full(d, np.nan), "n_informative_interval_": (1, d)}
+            state["history_"] = [r | {"losses": r["loss"], "loss": min(r["loss"])} for r in state["history_"]]
+        return state
+
     def _summary(self) -> Summary:
         return summary_of(self)
 

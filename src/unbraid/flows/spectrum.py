@@ -76,7 +76,7 @@ def warn_of_uncertain_count(count: Count, n_features: int, noise: float) -> None
             f"n_informative_ = {count.n} of {n_features} is uncertain: the spectrum allows {count.low} to {count.high} "
             f"latents, and the spread over the noise drops by a factor of {count.drop:.2f} after the last one counted "
             f"(a clear drop is {CLEAR_DROP:g} or more). Look at above_noise_; lower noise (here {noise:.3g}) if weak "
-            "factors may be lost in it, train longer, or give n_informative.",
+            "factors may be lost in it, train longer, or give n_factors.",
             TrustWarning,
             stacklevel=5,  # the caller of fit
         )

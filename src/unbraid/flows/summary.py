@@ -50,10 +50,15 @@ def summary_of(model: "FlowEstimator") -> Summary:
 
 def _facts(model: "FlowEstimator", kept: int, n_latents: int) -> list[Fact]:
     scores = np.asarray(model.init_scores_)
+    low, high = model.n_informative_interval_
     best = float(scores[model.best_init_])
     others = f"; the others reach {', '.join(f'{s:.4g}' for s in np.delete(scores, model.best_init_))}"
     return [
-        Fact("informative latents", f"{kept} of {n_latents}", "Told from noise by the spectrum; the first columns."),
+        Fact(
+            "informative latents",
+            f"{kept} of {n_latents}",
+            f"Told from noise by the spectrum, which allows {low} to {high}; the first columns.",
+        ),
         Fact(
             "held-out likelihood",
             f"{best:.4g}",

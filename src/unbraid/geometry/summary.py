@@ -21,7 +21,11 @@ def summary_of(model: "Geomancer") -> Summary:
         [
             Fact("submanifolds", str(model.n_submanifolds_), f"Of dimension {dims}; together {model.dim_}."),
             Fact("gap", f"{model.gap_:.3g}", f"Ratio of the eigenvalues across the gap; {SAFE_RATIO:.0f} is safe."),
-            Fact("confidence", f"{model.confidence_:.3f}", "1 - 1 / gap, and 0 where the spectrum does not speak."),
+            Fact(
+                "confidence",
+                f"{model.confidence_:.3f}",
+                "1 - 1 / gap, halved by each concern, and 0 where the spectrum does not speak.",
+            ),
             Fact(
                 "tangent error",
                 f"{model.tangent_error_:.3f}",
@@ -30,23 +34,13 @@ def summary_of(model: "Geomancer") -> Summary:
             Fact("first scalar eigenvalue", f"{model.scale_:.3g}", "The yardstick for eigenvalues that are near 0."),
         ],
         choices=[f"{name}: {how}." for name, how in model.selection_.items()],
-        concerns=_concerns(model),
+        concerns=list(model.concerns_),
         note="The gap is clear: nothing that was measured speaks against this decomposition.",
         checked=True,
         sections=_sections(model),
         decodes=False,
         settings={"neighbours k": model.n_neighbors_},
     )
-
-
-def _concerns(model: "Geomancer") -> list[str]:
-    if not model.determined_:
-        return [model.reason_]
-    if model.n_submanifolds_ > 1 and model.gap_ < SAFE_RATIO:
-        return [
-            f"The gap is narrow: the eigenvalues across it have ratio {model.gap_:.3g}, and {SAFE_RATIO:.0f} is safe."
-        ]
-    return []
 
 
 def _sections(model: "Geomancer") -> list[Section]:

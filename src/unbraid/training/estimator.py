@@ -154,8 +154,7 @@ class TrainedEstimator(Estimator):
             )
 
     def _get_state(self) -> dict[str, Any]:
-        state = {k: v for k, v in super()._get_state().items() if k != "_cached"}
-        return {k: os.fspath(v) if isinstance(v, os.PathLike) else v for k, v in state.items()}
+        return {k: v for k, v in super()._get_state().items() if k != "_cached"}
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
