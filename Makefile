@@ -4,17 +4,20 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 PY     := $(BIN)/python
 STAMP  := $(VENV)/.installed
+OLDEST := $(VENV)-oldest
 
-.PHONY: demo test test-slow bench lint docs clean
+.PHONY: help demo test test-slow test-oldest release-check bench lint docs clean
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo       run the main job on built-in data and write an HTML report"
-	@echo "make test       style, types and the fast tests"
-	@echo "make test-slow  the tests that take minutes"
-	@echo "make bench      every benchmark; make bench-spectral (or another name) for one"
-	@echo "make lint       style and types only"
-	@echo "make docs       the documentation, examples run"
+	@echo "make demo           run the main job on built-in data and write an HTML report"
+	@echo "make test           style, types, docstrings and the fast tests"
+	@echo "make test-slow      the tests that take minutes"
+	@echo "make test-oldest    the fast tests with the lowest versions that pyproject.toml promises"
+	@echo "make release-check  build, install without torch, run the README"
+	@echo "make bench          every benchmark; make bench-spectral (or another name) for one"
+	@echo "make lint           style, types and docstrings only"
+	@echo "make docs           the documentation, examples run"
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -31,10 +34,23 @@ test: lint
 test-slow: $(STAMP)
 	OMP_NUM_THREADS=1 $(PY) -m pytest -m slow -q --durations=10 --timeout 5400
 
+# torch stays at its pinned version: the builds of others bring gigabytes of GPU libraries
+test-oldest:
+	$(PYTHON) -m venv $(OLDEST)
+	$(PYTHON) scripts/oldest.py > $(OLDEST)/constraints.txt
+	$(OLDEST)/bin/pip install -q -c $(OLDEST)/constraints.txt torch
+	$(OLDEST)/bin/pip install -q -c $(OLDEST)/constraints.txt -e ".[torch,accelerate,tensorboard,plots,data,metrics,test]"
+	OMP_NUM_THREADS=1 $(OLDEST)/bin/python -m pytest -n 2 --dist worksteal -q -W ignore::DeprecationWarning \
+		-p no:cacheprovider tests
+
+release-check: $(STAMP)
+	$(PY) scripts/release_check.py
+
 lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(PY) scripts/check_docstrings.py
 
 bench: $(STAMP)
 	@for f in benchmarks/bench_*.py; do echo "== $$f"; $(PY) $$f || exit 1; done
@@ -47,4 +63,4 @@ docs: $(STAMP)
 	@echo "docs/_build/html/index.html"
 
 clean:
-	rm -rf demo docs/_build docs/auto_examples build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf demo docs/_build docs/auto_examples build dist $(OLDEST) .pytest_cache .mypy_cache .ruff_cache

@@ -17,9 +17,10 @@ from scipy.sparse.linalg import eigsh
 
 import unbraid as ub
 from unbraid.geometry.eigen import lowest_fields
-from unbraid.geometry.graph import nearest, order_in_space, symmetrised
+from unbraid.geometry.graph import order_in_space, symmetrised
 from unbraid.geometry.operator import Diffusion, n_threads, packed_size, unpack
 from unbraid.geometry.tangents import tangent_frames
+from unbraid.manifold import nearest
 
 CASES = [
     ("S2 S2", 1000),

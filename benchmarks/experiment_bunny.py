@@ -91,9 +91,10 @@ def forced(name, codes, states, true):
     """The angle when the fit is told that there are two factors, as the paper's score needs: chance is about 1.4."""
     from unbraid.geometry.diagonalize import joint_diagonals
     from unbraid.geometry.eigen import lowest_fields
-    from unbraid.geometry.graph import joined, nearest, symmetrised
+    from unbraid.geometry.graph import joined, symmetrised
     from unbraid.geometry.operator import unpack
     from unbraid.geometry.tangents import tangent_frames
+    from unbraid.manifold import nearest
 
     rng = np.random.default_rng(0)
     _, near = nearest(codes, 40)

@@ -126,7 +126,7 @@ def table(args):
 
 def pictures(args):
     """Interpolation strips (figure 8) and grids (figure 7) of HAE beside the baselines with two codes."""
-    from unbraid.report.autoencoders import plot_grid, plot_interpolation
+    from unbraid.report import plot_grid, plot_interpolation
 
     most = max([args.steps, *args.more])
     for name in args.sets:

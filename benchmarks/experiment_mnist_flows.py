@@ -15,7 +15,7 @@ import numpy as np
 from matplotlib.image import imread, imsave
 
 import unbraid as ub
-from unbraid.report.flows import plot_samples, plot_spectrum, plot_traversal
+from unbraid.report import plot_class_traversal, plot_samples, plot_spectrum
 
 
 def load(folder, part):
@@ -68,7 +68,7 @@ def draw(model, method, images, labels, out, n_panels, n_kept):
     values = np.linspace(-2, 2, 9)
     files = [out / f"flows-mnist-{method}-latent-{i + 1}.png" for i in range(n_panels)]
     for i, file in enumerate(files):
-        panel = plot_traversal(traversals(model, means, stds, i, values), values, title=f"latent {i + 1}")
+        panel = plot_class_traversal(traversals(model, means, stds, i, values), values, title=f"latent {i + 1}")
         panel.savefig(file, dpi=80)
     draw_together(files[:8], out / f"flows-mnist-{method}-latents.png")
     rng = np.random.default_rng(0)
@@ -82,7 +82,7 @@ def draw(model, method, images, labels, out, n_panels, n_kept):
     print("std     ", np.round(spectrum[:30], 3))
     print("reach   ", np.round(model.reach_[:30], 3))
     print("info    ", np.round(model.information_[:30], 3))
-    print("held out", [round(h["held_out"][0], 1) for h in model.history_])
+    print("held out", [round(h["held_out"][0], 1) for h in model.history_ if "held_out" in h])
 
 
 def main():

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 import unbraid as ub
-from unbraid.report.autoencoders import (
-    plot_factor_maps,
+from unbraid.report import (
     plot_kl,
+    plot_mean_codes,
     plot_reconstructions,
     plot_traversals,
     save_traversal_gif,
@@ -35,7 +35,7 @@ def main():
     shown = {"codes": codes[::7], "order": model.kl_, "most": 5}
     plot_traversals(model.inverse_transform, **shown).savefig(IMAGES / "autoencoders-traversals.png", dpi=80)
     save_traversal_gif(IMAGES / "autoencoders-traversals.gif", model.inverse_transform, **shown)
-    plot_factor_maps(factors, codes[:, order[:5]], factor_names=NAMES).savefig(
+    plot_mean_codes(factors, codes[:, order[:5]], factor_names=NAMES).savefig(
         IMAGES / "autoencoders-factor-maps.png", dpi=80
     )
     some = np.random.default_rng(0).choice(len(X), 400, replace=False)

@@ -3,7 +3,9 @@
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))  # gallery_figures
+sys.path.insert(0, str(Path(__file__).parent))  # gallery_figures, metric_table, rooms_picture
+
+import rooms_picture
 
 from unbraid import __version__
 
@@ -16,6 +18,7 @@ extensions = [
     "sphinx.ext.mathjax",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
+    "metric_table",
 ]
 exclude_patterns = ["_build", "sg_execution_times.rst", "auto_examples/sg_execution_times.rst"]
 templates_path = []
@@ -51,3 +54,4 @@ def skip_foreign(app, what, name, obj, skip, options):
 
 def setup(app):
     app.connect("autodoc-skip-member", skip_foreign)
+    app.connect("builder-inited", rooms_picture.write)

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import numpy as np
 from matplotlib.figure import Figure
 
 import unbraid as ub
@@ -16,7 +15,8 @@ def main():
     model = ub.HessianICA(n_factors=2, random_state=0)
     codes = model.fit_transform(X)
     overview(X, factors, linear, codes).savefig(IMAGES / "shapes-xy.png", dpi=100)
-    traversal(model, codes).savefig(IMAGES / "traversal.png", dpi=90)
+    strips = ub.report.plot_traversals(model.inverse_transform, codes, span="quantiles", base="median")
+    strips.savefig(IMAGES / "traversal.png", dpi=90)
 
 
 def overview(X, factors, linear, codes):
@@ -36,18 +36,6 @@ def overview(X, factors, linear, codes):
             ax.title.set_size(9)
             ax.set_box_aspect(1)
     return fig
-
-
-def traversal(model, codes):
-    """Pictures along each code, the other held in the middle."""
-    rows, values = [], []
-    for column in range(2):
-        steps = np.linspace(*np.quantile(codes[:, column], [0.03, 0.97]), 9)
-        points = np.repeat(np.median(codes, axis=0)[None], len(steps), axis=0)
-        points[:, column] = steps
-        rows.append(model.inverse_transform(points))
-        values.append(steps)
-    return ub.report.plot_traversals(np.stack(rows), np.stack(values))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ reconstructs as well and mixes the factors.
 """
 
 import unbraid as ub
-from unbraid.report.autoencoders import plot_grid
+from unbraid.report import plot_grid
 
 # %%
 # Pictures of a square whose position is all that changes: 600 to learn from, 200 to test on.

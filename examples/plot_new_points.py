@@ -33,13 +33,7 @@ print(f"two squares in one picture: {model.transform_error(two_squares)[0]:.2f}"
 # From codes to pictures: one code moves, the other is held in the middle.
 
 codes = model.transform(X)
-steps = np.linspace(*np.quantile(codes, [0.03, 0.97], axis=0), 9)
-rows = []
-for column in range(2):
-    points = np.repeat(np.median(codes, axis=0)[None], len(steps), axis=0)
-    points[:, column] = steps[:, column]
-    rows.append(model.inverse_transform(points))
-strips = ub.report.plot_traversals(np.stack(rows), steps.T)
+strips = ub.report.plot_traversals(model.inverse_transform, codes, span="quantiles", base="median")
 
 # %%
 # There and back: the error of a picture that is coded and decoded, next to how much pictures differ.

@@ -6,6 +6,8 @@ The public names load on first use: ``import unbraid`` pulls in neither torch no
 from importlib import import_module
 from typing import Any
 
+from unbraid.methods import METHODS
+
 __version__ = "0.1.0"
 
 _ROOMS = (
@@ -14,47 +16,31 @@ _ROOMS = (
     "evaluation",
     "flows",
     "geometry",
+    "manifold",
     "metrics",
     "networks",
     "report",
     "spectral",
+    "testing",
     "theory",
+    "warnings",
 )
 
-_HOMES = {
-    "HessianICA": "spectral",
-    "LaplacianICA": "spectral",
-    "TangentICA": "spectral",
-    "PCAICA": "spectral",
-    "HessianEigenmaps": "spectral",
-    "LaplacianEigenmaps": "spectral",
-    "LTSA": "spectral",
-    "Autoencoder": "autoencoders",
-    "IRMAE": "autoencoders",
-    "HessianAutoencoder": "autoencoders",
-    "VAE": "autoencoders",
-    "BetaVAE": "autoencoders",
-    "AnnealedVAE": "autoencoders",
-    "FactorVAE": "autoencoders",
-    "BetaTCVAE": "autoencoders",
-    "DIPVAE": "autoencoders",
-    "NICE": "flows",
-    "RealNVP": "flows",
-    "GIN": "flows",
-    "SelfSupervisedGIN": "flows",
-    "Geomancer": "geometry",
-    "evaluate": "evaluation",
-    "load": "persistence",
-}
+_ESTIMATORS = {method.estimator: method for method in METHODS.values()}
+_FUNCTIONS = {"evaluate": "evaluation", "load": "contract.persistence"}
 
-__all__ = [*_HOMES, *_ROOMS, "__version__"]
+__all__ = [*_ESTIMATORS, *_FUNCTIONS, *_ROOMS, "__version__"]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "warnings":
+        return import_module("unbraid.contract.warnings")
     if name in _ROOMS:
         return import_module(f"unbraid.{name}")
-    if name in _HOMES:
-        return getattr(import_module(f"unbraid.{_HOMES[name]}"), name)
+    if name in _ESTIMATORS:
+        return _ESTIMATORS[name].load()
+    if name in _FUNCTIONS:
+        return getattr(import_module(f"unbraid.{_FUNCTIONS[name]}"), name)
     raise AttributeError(f"unbraid has no {name!r}; it has: {', '.join(sorted(__all__))}")
 
 

@@ -63,7 +63,7 @@ def cars3d(folder):
 
 
 def smallnorb(folder):
-    """Two categories, two toys a split, three elevations, two azimuths, two lights; .gz in one split."""
+    """Two categories, two toys per split, three elevations, two azimuths, two lights; .gz in one split."""
     kept = {}
     for part, toys, ending in (("training", "46789", ".mat.gz"), ("testing", "01235", ".mat")):
         stem = f"smallnorb-5x{toys}x9x18x6x2x96x96-{part}"

@@ -1,4 +1,4 @@
-"""The papers' artificial data: a two-dimensional Gaussian mixture and eight noise dimensions, mixed by a RealNVP."""
+"""The papers' artificial data: a Gaussian mixture (two-dimensional) and eight noise dimensions, mixed by a RealNVP."""
 
 import numpy as np
 import torch
@@ -24,17 +24,17 @@ def mixing(seed, n_features=10):
     return lambda z: flow.encode(theta, torch.from_numpy(z))[0][0].numpy()
 
 
-def mixture(seed, n=10_000, n_classes=5, n_noise=8, apart=False):
-    """X, factors (n, 2) and labels; ``apart`` puts the classes in two groups far apart along the second factor."""
+def mixture(seed, n=10_000, n_classes=5, n_noise=8, apart=False, n_factors=2):
+    """X, factors and labels; ``apart`` puts the classes in two groups far apart along the second factor."""
     rng = np.random.default_rng([5, seed])
-    means, stds = rng.uniform(-5, 5, (n_classes, 2)), rng.uniform(0.5, 3, (n_classes, 2))
+    means, stds = rng.uniform(-5, 5, (n_classes, n_factors)), rng.uniform(0.5, 3, (n_classes, n_factors))
     if apart:
         stds[:, 1] = 0.5
         means[:, 1] = np.where(np.arange(n_classes) % 2, 8.0, -8.0)
     labels = np.arange(n) % n_classes
-    factors = means[labels] + stds[labels] * rng.normal(size=(n, 2))
+    factors = means[labels] + stds[labels] * rng.normal(size=(n, n_factors))
     z = np.concatenate((factors, 0.01 * rng.normal(size=(n, n_noise))), 1)
-    return mixing(seed, 2 + n_noise)(z), factors, labels
+    return mixing(seed, n_factors + n_noise)(z), factors, labels
 
 
 def augmented(seed, n_augmented, n=10_000, n_members=10):

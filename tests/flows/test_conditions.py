@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 import torch
 
-from unbraid.flows.checks import AssumptionWarning, class_groups, warn_of_few_conditions, warn_of_small_classes
+from unbraid.contract.warnings import AssumptionWarning
+from unbraid.flows.checks import class_groups, warn_of_few_conditions, warn_of_small_classes
 from unbraid.flows.conditions import Classes, Continuous, Sets, SoftLabels
 from unbraid.flows.families import FAMILIES, family
 from unbraid.flows.labels import understand
-from unbraid.flows.spectrum import class_information, knee
+from unbraid.flows.spectrum import class_information
 
 
 def equation_10(codes, labels):
@@ -138,8 +139,7 @@ def test_groups_of_classes():
     assert class_groups(X, labels, rng)[0].tolist() == [0, 0, 1, 1]
 
 
-def test_knee_and_information():
-    assert knee(np.array([3.0, 2.9, 2.8, 0.1, 0.09, 0.08])) == 3
+def test_information_of_classes_far_apart_is_their_entropy():
     rng = np.random.default_rng(0)
     labels = np.arange(4000) % 2
     z = rng.normal(size=(4000, 2)) + np.array([[-50, 0], [50, 0]])[labels]

@@ -1,19 +1,16 @@
 """The estimators' contract: fit, transform and back, scores, samples, transfer, resume, saving, errors."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
-from safetensors.numpy import save_file
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import unbraid as ub
+from unbraid.contract.warnings import AssumptionWarning
 from unbraid.flows.base import FlowEstimator
-from unbraid.flows.checks import AssumptionWarning
 from unbraid.flows.spectrum import agreement
+from unbraid.flows.training import FlowTrainer
 
 from .artificial import augmented, mcc, mixture
 
@@ -104,7 +101,7 @@ def test_samples_follow_the_class(data):
         np.testing.assert_allclose(drawn[:, :2].mean(0), X[labels == c][:, :2].mean(0), atol=0.2)
     cold = model.sample(500, label=1, temperature=0.1, random_state=0)
     assert cold[:, 0].std() < 0.2
-    clean = model.sample(500, label=1, n_informative=2, random_state=0)
+    clean = model.sample(500, label=1, n_factors=2, random_state=0)
     assert model.transform(clean)[:, 2:].std(0).max() < 1e-6
     np.testing.assert_array_equal(model.sample(5, random_state=3), model.sample(5, random_state=3))
     with pytest.raises(ValueError, match="0, 1, 2"):
@@ -175,68 +172,104 @@ def test_repeatable_and_global_seeds_untouched(data):
     assert (numpy_state == np.random.get_state()[1]).all()  # noqa: NPY002
 
 
+class Judged(ub.GIN):
+    """GIN whose starts have scores that are told."""
+
+    told = (3.0, np.nan, 1.0, 2.0)
+
+    def _evaluation(self, *given):
+        return lambda theta, extra: np.array(self.told)
+
+
+@pytest.fixture
+def starts(monkeypatch):
+    """All starts of the fits that follow: their trainers."""
+    made = []
+
+    class Kept(FlowTrainer):
+        def __init__(self, *given):
+            super().__init__(*given)
+            made.append(self)
+
+    monkeypatch.setattr("unbraid.flows.base.FlowTrainer", Kept)
+    return made
+
+
+def assert_kept(model, trainer, best, X):
+    """The weights and the permutations are those of this start, and of no other."""
+    assert model.best_init_ == best
+    flow, theta = trainer.flow, trainer.theta
+    codes = [flow.select(k).encode(theta[k : k + 1].double(), torch.from_numpy(X))[0][0].numpy() for k in range(4)]
+    found = np.empty_like(codes[0])
+    found[:, model.order_] = model.transform(X)
+    errors = [np.abs(found - c).max() for c in codes]
+    assert errors[best] < 1e-6
+    assert min(e for k, e in enumerate(errors) if k != best) > 1e-3, "the starts must differ"
+
+
 @quiet
-def test_resume_is_exact(data, tmp_path, monkeypatch):
-    """Stopped by the clock after its first evaluation and gone on, a run ends as if it had not stopped."""
+def test_the_start_of_the_best_score_is_kept(data, starts):
     X, labels = data
-    whole = ub.GIN(**QUICK).fit(X, labels)
-    parts = ub.GIN(**QUICK, checkpoint=tmp_path / "c.safetensors", max_seconds=1e-9)
-    with pytest.warns(ConvergenceWarning, match="max_seconds"):
-        parts.fit(X, labels)
-    assert parts.n_steps_ < 30
-    parts.set_params(max_seconds=None).fit(X, labels)
-    assert parts.n_steps_ == 30
-    np.testing.assert_array_equal(parts.theta_, whole.theta_)
-    with pytest.raises(ValueError, match="checkpoint"):
-        parts.set_params(n_blocks=3).fit(X, labels)
+    model = Judged(**QUICK | {"n_init": 4}).fit(X, labels)
+    np.testing.assert_array_equal(model.init_scores_, [-3, -np.inf, -1, -2])
+    assert_kept(model, starts[0], 2, X)
 
 
-def test_self_supervision_keeps_the_start_that_agrees(data):
-    """With every start at hand, the kept one is the one that the others find again best, not that of the best score."""
+@quiet
+def test_the_score_of_a_start_is_its_held_out_likelihood(data, starts):
+    """The scores of the starts, taken on new points of the same law, come out the same."""
+    X, labels = data
+    model = ub.GIN(**QUICK | {"n_init": 4, "max_steps": 100}).fit(X, labels)
+    assert model.best_init_ == model.init_scores_.argmax()
+    rng = np.random.default_rng(5)
+    new = rng.normal(size=(3000, 4)) * [1, 0.7, 0.01, 0.01] + (np.arange(3000) % 3)[:, None] * [1.0, -0.5, 0, 0]
+    new += model.noise_ * rng.normal(size=new.shape)
+    assert model.score(new, np.arange(3000) % 3) == pytest.approx(model.init_scores_.max(), abs=0.3)
+
+
+@quiet
+def test_self_supervision_keeps_the_start_that_agrees(data, starts, monkeypatch):
+    """The kept start is the one that the others find again best, not that of the best score."""
     X, _ = data
-    model = ub.SelfSupervisedGIN(augment=shaken, **{**QUICK, "n_init": 4}).fit(X)
-    assert model.init_scores_.shape == (4,)
-    assert 0 <= model.best_init_ < 4
+    monkeypatch.setattr("unbraid.flows.selfsupervised.agreement", lambda codes: np.array([0.3, 0.9, 0.2, 0.1]))
+    for_score = ub.SelfSupervisedGIN(augment=shaken, **QUICK | {"n_init": 4}).fit(X)
+    assert_kept(for_score, starts[0], 1, X)
+
+
+def test_agreement_is_least_for_the_start_that_is_turned():
     rng = np.random.default_rng(0)
     z = rng.normal(size=(400, 3)) * [2, 1, 0.01]
     turned = z @ np.linalg.qr(rng.normal(size=(3, 3)))[0]
-    starts = np.stack([turned, 2 * z[:, [1, 0, 2]], -z, z + 0.3 * rng.normal(size=z.shape)])
-    scores = agreement(starts)
+    scores = agreement(np.stack([turned, 2 * z[:, [1, 0, 2]], -z, z + 0.3 * rng.normal(size=z.shape)]))
     assert scores.argmin() == 0
     assert scores.argmax() in (1, 2)
 
 
 @quiet
-def test_damaged_checkpoints_are_named(data, tmp_path):
+@pytest.mark.parametrize("method", CHECKED, ids=lambda m: type(m).__name__)
+def test_a_code_does_not_depend_on_its_batch(method, data):
     X, labels = data
-    path = tmp_path / "c.safetensors"
-    model = ub.GIN(**QUICK, checkpoint=path).fit(X, labels)
-    whole = path.read_bytes()
-    for size in (0, 5, 200, len(whole) - 100):
-        path.write_bytes(whole[:size])
-        with pytest.raises(ValueError, match=r"c\.safetensors is damaged .* Delete it"):
-            model.fit(X, labels)
-    save_file({"parameters": np.zeros(3, np.float32)}, path)
-    with pytest.raises(ValueError, match="no checkpoint of a flow: adam_step"):
-        model.fit(X, labels)
+    model = clone(method).fit(X, labels)
+    whole = model.transform(X)
+    np.testing.assert_allclose(
+        np.concatenate([model.transform(X[i : i + 1]) for i in range(20)]), whole[:20], atol=1e-9
+    )
+    np.testing.assert_allclose(model.transform(X[::-1].astype(np.float32))[::-1], whole, atol=1e-5)
 
 
 @quiet
-def test_a_failed_save_leaves_the_old_checkpoint(data, tmp_path, monkeypatch):
+@pytest.mark.parametrize("method", CHECKED, ids=lambda m: type(m).__name__)
+def test_frames_go_in_and_come_out_and_their_columns_keep_their_order(method, data):
+    pandas = pytest.importorskip("pandas")
     X, labels = data
-    path = tmp_path / "c.safetensors"
-    ub.GIN(**QUICK, checkpoint=path, max_seconds=1e-9).fit(X, labels)
-    old = path.read_bytes()
-
-    def full(tensors, filename, metadata=None):
-        Path(filename).write_bytes(b"half")
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("safetensors.numpy.save_file", full)
-    with pytest.raises(OSError, match="No space"):
-        ub.GIN(**QUICK, checkpoint=path).fit(X, labels)
-    assert path.read_bytes() == old
-    assert list(tmp_path.iterdir()) == [path]
+    frame = pandas.DataFrame(X, columns=list("abcd"))
+    model = clone(method).set_output(transform="pandas").fit(frame, labels)
+    codes = model.transform(frame)
+    name = type(method).__name__.lower()
+    assert list(codes.columns) == list(model.get_feature_names_out()) == [f"{name}{i}" for i in range(4)]
+    np.testing.assert_array_equal(codes, clone(method).fit(X, labels).transform(X))
+    with pytest.raises(ValueError, match="same order"):
+        model.transform(frame[list("bacd")])
 
 
 @quiet
@@ -246,6 +279,25 @@ def test_engines_agree(data):
     plain = ub.GIN(**quick).fit(X, labels)
     fused = ub.GIN(**{**quick, "engine": "fused"}).fit(X, labels)
     np.testing.assert_allclose(fused.init_scores_, plain.init_scores_, atol=0.05)
+
+
+@quiet
+def test_pictures_come_back_in_the_unit_interval_and_numbers_in_their_own():
+    rng = np.random.default_rng(0)
+    pictures, labels = rng.integers(0, 256, (60, 8, 8)).astype(np.uint8), np.arange(60) % 2
+    quick = {"hidden": (4, 4, 16), "max_steps": 4, "n_init": 1, "batch_size": 40, "random_state": 0}
+    model = ub.GIN(**quick).fit(pictures, labels)
+    assert (model.unit_, model.is_picture_, model.row_shape_) == (255, True, (8, 8))
+    drawn = model.sample(50, random_state=0)
+    assert drawn.min() >= 0
+    assert drawn.max() <= 1
+    np.testing.assert_allclose(model.transform(pictures / 255), model.transform(pictures), atol=1e-4)
+    with pytest.raises(ValueError, match=r"must lie in \[0, 1\]"):
+        model.transform(pictures.astype(float))
+    numbers = ub.GIN(**quick, learning_rate=1e-4).fit(pictures.astype(float) - 100, labels)
+    assert numbers.inverse_transform(numbers.transform(pictures - 100.0)).max() > 100
+    with pytest.raises(ValueError, match="fitted on floats"):
+        numbers.transform(pictures)
 
 
 @quiet
@@ -287,7 +339,7 @@ def test_wrong_data(X, labels, message):
 @pytest.mark.parametrize(
     "wrong",
     [{"latent": "cauchy"}, {"engine": "gpu"}, {"architecture": "mlp"}, {"noise": -1}, {"noise": "big"},
-     {"max_steps": 0}, {"learning_rate": 0}, {"condition": "labels"}, {"n_informative": 99}, {"clamp": "none"}],
+     {"max_steps": 0}, {"learning_rate": 0}, {"condition": "labels"}, {"n_factors": 99}, {"clamp": "none"}],
 )  # fmt: skip
 @quiet
 def test_wrong_parameters(wrong, data):
@@ -309,7 +361,7 @@ def test_constant_features_do_no_harm(data):
 def test_disjoint_clusters_are_warned_of():
     X, _, labels = mixture(0, n=1500, n_classes=4, apart=True)
     with pytest.warns(AssumptionWarning, match="groups that do not overlap"):
-        ub.GIN(max_steps=1, n_init=1, engine="torch", n_informative=1, random_state=0).fit(X, labels)
+        ub.GIN(max_steps=1, n_init=1, engine="torch", n_factors=1, random_state=0).fit(X, labels)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -370,26 +422,13 @@ def test_self_supervised_errors():
 
 @quiet
 def test_affine_recipe():
-    from unbraid.flows import AffineRecipe
-
-    rng = np.random.default_rng(0)
-    images = np.zeros((3, 28, 28))
-    images[:, 8:20, 10:18] = rng.uniform(size=(3, 12, 8))
-    recipe = AffineRecipe()
-    sets = recipe(images, rng)
-    assert sets.shape == (3, 8, 28, 28)
-    np.testing.assert_allclose(sets[:, 0], images, atol=1e-6)
-    assert all(np.abs(sets[:, k] - images).max() > 0.05 for k in range(1, 8))
-    # scaling by s multiplies the area, and so the ink, by s^2
-    half = AffineRecipe(scaling=(0.5, 0.5), rotation=(0, 0), translation=0)(images, rng)[:, 3]
-    np.testing.assert_allclose(half.sum((1, 2)) / images.sum((1, 2)), 0.25, rtol=0.1)
-    # rotation by 90 degrees turns the image
-    turned = AffineRecipe(rotation=(90, 90))(images, rng)[:, 2]
-    assert min(np.abs(turned - np.rot90(images, k, (1, 2))).max() for k in (1, 3)) < 1e-4
+    images = np.random.default_rng(0).uniform(size=(3, 12, 12))
     quick = {"max_steps": 2, "n_init": 1, "batch_size": 3, "hidden": (4, 4, 8), "random_state": 0}
-    small = images[:, 8:20, 8:20]
-    model = ub.SelfSupervisedGIN("affine", **quick).fit(small)
-    assert model.transform(small).shape == (3, 144)
+    model = ub.SelfSupervisedGIN("affine", **quick).fit(images)
+    assert model.n_members_ == 8
+    assert model.transform(images).shape == (3, 144)
+    with pytest.raises(ValueError, match="need images"):
+        ub.SelfSupervisedGIN("affine", **quick).fit(images[:, 0])
 
 
 @quiet

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from manifolds import product
 
 import unbraid as ub
+from tests.geometry.manifolds import product
 from unbraid.geometry import analogy, charts
 
 

@@ -2,15 +2,16 @@
 
 import numpy as np
 import pytest
-from manifolds import product
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import unbraid as ub
-from unbraid.geometry import GeometryWarning
+from tests.geometry.manifolds import product
+from unbraid.contract.warnings import DataWarning, TrustWarning
 from unbraid.geometry.eigen import filtered, lowest_fields
-from unbraid.geometry.graph import nearest, symmetrised
+from unbraid.geometry.graph import symmetrised
 from unbraid.geometry.operator import LANES, Diffusion, packed_size, transports, unpack
-from unbraid.geometry.tangents import angle_between, tangent_frames
+from unbraid.geometry.tangents import tangent_frames
+from unbraid.manifold import largest_angles, nearest
 
 
 def fitted(names, n, *, ambient=15, noise=0.0, seed=0, **options):
@@ -64,7 +65,7 @@ def test_solid_manifolds_are_not_split(names, dim):
 
 @pytest.mark.parametrize("names", ["S1 S1", "S1 S1 S1", "S2 S1 S1"])
 def test_flat_directions_are_undetermined(names):
-    with pytest.warns(GeometryWarning, match=r"undetermined.*flat.*holonomy"):
+    with pytest.warns(TrustWarning, match=r"undetermined.*flat.*holonomy"):
         model, *_ = fitted(names, 2500)
     assert not model.determined_
     assert "flat" in model.reason_
@@ -72,10 +73,36 @@ def test_flat_directions_are_undetermined(names):
     assert model.n_submanifolds_ == 1
 
 
-@pytest.mark.parametrize("n", [1000, 4000])
-def test_too_few_points_are_warned_of(n):
-    with pytest.warns(GeometryWarning, match="too few"):
-        fitted("S2 SO3", n, dim=5)
+def test_too_few_points_for_the_tangents_are_undetermined():
+    with pytest.warns(TrustWarning, match=r"undetermined: the tangent spaces are not settled.*too few"):
+        model, *_ = fitted("S2 SO3", 1000, dim=5)
+    assert (model.determined_, model.confidence_, model.dims_) == (False, 0, [5])
+    assert "not settled" in model.reason_
+    assert model.tangent_error_ > 0.5
+
+
+def test_a_cloud_without_a_manifold_is_undetermined():
+    with pytest.warns(TrustWarning, match="undetermined"):
+        model = ub.Geomancer(dim=3, random_state=0).fit(np.random.default_rng(0).normal(size=(400, 6)))
+    assert (model.determined_, model.confidence_) == (False, 0)
+
+
+def test_a_narrow_gap_halves_the_confidence():
+    with pytest.warns(TrustWarning, match=r"gap is narrow.*too few"):
+        model, *_ = fitted("S2 SO3", 4000, dim=5)
+    assert model.dims_ == [3, 2]
+    assert model.determined_
+    assert model.gap_ < 50
+    assert model.confidence_ == pytest.approx((1 - 1 / model.gap_) / 2 ** len(model.concerns_))
+    assert model.confidence_ <= 0.5
+
+
+def test_concerns_before_the_spectrum_lower_the_confidence(two_spheres):
+    _, X, _ = two_spheres
+    with pytest.warns(TrustWarning, match="disconnected"):
+        model = ub.Geomancer(dim=4, random_state=0).fit(np.vstack([X[:1000], X[:1000] + 100]))
+    assert any("disconnected" in concern for concern in model.concerns_)
+    assert model.confidence_ <= 0.5
 
 
 def test_noise_beside_the_manifold_is_left_out():
@@ -95,8 +122,9 @@ def test_a_small_factor_is_not_taken_for_noise():
 
 
 def test_few_points_with_noise_are_warned_of():
-    with pytest.warns(GeometryWarning, match="too noisy"):
-        fitted("S2 S2", 1000, noise=0.1, dim=4)
+    with pytest.warns(TrustWarning, match="too noisy"):
+        model, *_ = fitted("S2 S2", 1000, noise=0.1, dim=4)
+    assert model.confidence_ < 0.5
 
 
 def test_float32_gives_the_same(two_spheres):
@@ -146,7 +174,7 @@ def test_quadratic_fit_beats_principal_components():
     X, true = product(["S2", "S2"], 2000)
     _, near = nearest(X, 28)
     whole = np.concatenate(true, axis=2)
-    plain, curved = (angle_between(whole, tangent_frames(X, X, near, 4, curved=c)).mean() for c in (False, True))
+    plain, curved = (largest_angles(whole, tangent_frames(X, X, near, 4, curved=c)).mean() for c in (False, True))
     assert curved < plain / 5
 
 
@@ -224,13 +252,47 @@ def test_errors_and_warnings():
         ub.Geomancer(dim=4).fit(X[:5])
     with pytest.raises(ValueError, match="all the same"):
         ub.Geomancer(dim=1).fit(np.ones((20, 3)))
-    with pytest.warns(GeometryWarning, match="selects nothing"):
+    with pytest.warns(TrustWarning, match="selects nothing"):
         ub.Geomancer(dim=4, gap=1e-9, random_state=0).fit(X)
-    with pytest.warns(GeometryWarning, match="duplicates"):
+    with pytest.warns(DataWarning, match="duplicates"):
         doubled = ub.Geomancer(dim=4, random_state=0).fit(np.vstack([X, X[:7]]))
     np.testing.assert_array_equal(doubled.subspaces_[0][:7], doubled.subspaces_[0][1000:])
-    with pytest.warns(GeometryWarning, match="disconnected"):
-        ub.Geomancer(dim=4, random_state=0).fit(np.vstack([X, X + 100]))
+
+
+def test_pictures_are_flattened_and_bytes_are_read_in_the_unit_interval():
+    t = np.linspace(0, 2 * np.pi, 300, endpoint=False)
+    circle = np.stack([np.cos(t), np.sin(t), np.cos(t + 1), np.sin(t + 1)], axis=1).reshape(300, 2, 2)
+    pictures = np.round(127.5 * (1 + circle)).astype(np.uint8)
+    model = ub.Geomancer(dim=1, random_state=0).fit(pictures)
+    plain = ub.Geomancer(dim=1, random_state=0).fit((pictures / np.float32(255)).reshape(300, 4))
+    assert model.subspaces_[0].shape == (300, 4, 1)
+    assert ub.metrics.subspace_angle(plain.subspaces_, model.subspaces_) < 1e-3
+    np.testing.assert_allclose(model.transform(pictures[:9])[0], model.subspaces_[0][:9], atol=1e-6)
+    with pytest.raises(ValueError, match=r"must lie in \[0, 1\]"):
+        model.transform(pictures[:9].astype(float))
+
+
+def test_feature_names(two_spheres):
+    import pandas as pd
+
+    model, X, _ = two_spheres
+    assert model.get_feature_names_out().tolist() == [f"geomancer{j}" for j in range(4)]
+    frame = pd.DataFrame(X[:60], columns=[f"x{j}" for j in range(15)])
+    named = ub.Geomancer(dim=1, random_state=0)
+    with pytest.warns(TrustWarning):
+        named.fit(frame)
+    assert named.feature_names_in_.tolist() == list(frame.columns)
+    with pytest.raises(ValueError, match="feature names"):
+        named.transform(frame[frame.columns[::-1]])
+    with pytest.raises(AttributeError, match="set_output"):
+        named.set_output(transform="pandas")
+
+
+@pytest.mark.parametrize("state", [np.random.RandomState, np.random.default_rng])
+def test_every_kind_of_random_state_repeats_a_run(state):
+    X, _ = product(["S1", "S2"], 300)
+    first, second = (ub.Geomancer(dim=3, random_state=state(1)).fit(X) for _ in range(2))
+    np.testing.assert_array_equal(first.spectrum_, second.spectrum_)
 
 
 def test_gap_as_a_number(two_spheres):
@@ -240,7 +302,7 @@ def test_gap_as_a_number(two_spheres):
 
 
 WRONG_FOR_TUPLES = {
-    "check_methods_sample_order_invariance": "indexes the result, and transform gives a tuple, an array a submanifold"
+    "check_methods_sample_order_invariance": "indexes the rows of a result that is a tuple, one array per submanifold"
 }
 
 

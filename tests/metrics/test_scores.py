@@ -177,6 +177,57 @@ def test_infomec_of_exact_and_of_merged_codes():
     assert list(m.infomec(factors, dead).active) == [True, True, False]
 
 
+def test_infomec_of_discrete_codes_in_closed_form():
+    """A 4-valued factor behind a permuted code, its parity behind another: counts are exact on the full grid."""
+    factors = np.repeat(grid(4, 3), 25, axis=0)
+    permuted = np.array([2, 0, 3, 1])[factors[:, 0]]
+    codes = np.column_stack([permuted, factors[:, 0] % 2, factors[:, 1]])
+    found = m.infomec(factors, codes, discrete_codes=True)
+    np.testing.assert_allclose(found.nmi, [[1, 0.5, 0], [0, 0, 1]], atol=1e-12)
+    assert found.infom == pytest.approx(1)
+    assert found.infoc == pytest.approx(((1 / 1.5 + 1) / 2 - 1 / 3) / (1 - 1 / 3))
+    assert found.infoe > 0.999  # one indicator per value: the order of the values does not matter
+    folded = np.array([0, 1, 1, 0])[factors[:, 0]]  # no line tells it from the code, its indicators do
+    assert m.infomec(folded, factors[:, 0], discrete_codes=True).infoe > 0.999
+    assert m.infomec(folded, factors[:, 0], discrete_codes=False).infoe == pytest.approx(0, abs=1e-6)
+    parity = m.infomec(factors[:, 0], factors[:, 0] % 2, discrete_codes=True)
+    assert parity.infoe == pytest.approx(0.5, abs=1e-3)
+    assert parity.nmi.item() == pytest.approx(0.5)
+
+
+def test_infomec_of_discrete_codes_agrees_with_scikit_learn():
+    """Plug-in information, and the log loss of an unpenalised, balanced regression on indicators."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.metrics import log_loss, mutual_info_score
+    from sklearn.preprocessing import OneHotEncoder
+
+    rng = np.random.default_rng(0)
+    factors = rng.integers(0, 5, size=(3000, 2))
+    codes = (factors @ [[1, 1, 0], [0, 1, 2]] + rng.integers(0, 3, size=(3000, 3))) % 7
+    found = m.infomec(factors, codes)
+    assert found.discrete_codes
+    expected = [[mutual_info_score(v, z) / mutual_info_score(v, v) for z in codes.T] for v in factors.T]
+    np.testing.assert_allclose(found.nmi, expected, atol=1e-12)
+    hot = OneHotEncoder().fit_transform(codes)
+    told = []
+    for v in factors.T:
+        peer = LogisticRegression(C=np.inf, class_weight="balanced", tol=1e-8, max_iter=2000).fit(hot, v)
+        told.append(1 - log_loss(v, peer.predict_proba(hot)) / np.log(5))
+    assert found.infoe == pytest.approx(np.mean(told), abs=2e-3)
+
+
+def test_infomec_takes_codes_of_many_values_as_numbers():
+    rng = np.random.default_rng(0)
+    factors = rng.integers(0, 4, size=(1000, 2))
+    assert not m.infomec(factors, factors + 0.1 * rng.normal(size=(1000, 2))).discrete_codes
+    assert m.infomec(factors, factors * 0.25).discrete_codes
+    assert not m.infomec(factors[:12], factors[:12]).discrete_codes  # three of each value are too few to count
+    mixed = np.column_stack([factors, rng.normal(size=1000)])
+    assert not m.infomec(factors, mixed).discrete_codes
+    with pytest.raises(ValueError, match="allowed are True, False and 'auto'"):
+        m.infomec(factors, factors, discrete_codes="yes")
+
+
 def test_beta_vae_score_is_1_with_all_factors_but_one():
     """The failure that Kim & Mnih name: the K-th factor is what is left when no code stands still."""
     factors = np.random.default_rng(0).integers(0, 6, size=(3000, 3))

@@ -7,9 +7,9 @@ from sklearn.manifold import LocallyLinearEmbedding
 from sklearn.neighbors import NearestNeighbors
 
 from tests.spectral.manifolds import bent_sheets, linear_fit
+from unbraid.manifold.neighbors import neighborhoods
 from unbraid.spectral.alignment import alignment_matrix, smallest_neighborhood, tangent_bases
 from unbraid.spectral.eigen import independent_eigenvectors, smallest_eigenvectors
-from unbraid.spectral.neighbors import neighborhoods
 
 
 def textbook_block(G, d, keep_all=False):

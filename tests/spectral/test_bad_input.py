@@ -5,7 +5,7 @@ import pytest
 
 import unbraid as ub
 from tests.spectral.manifolds import bent_sheets
-from unbraid.spectral.diagnostics import TrustWarning
+from unbraid.contract.warnings import TrustWarning
 
 X, FACTORS = bent_sheets(400, 2, n_features=10)
 

@@ -13,7 +13,7 @@ FACTORS = [ub.HessianICA, ub.TangentICA, ub.LaplacianICA, ub.PCAICA]
 
 # scikit-learn's blobs and random clouds are no manifolds: the warnings about that are right, and not the point here.
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::unbraid.spectral.diagnostics.TrustWarning", "ignore::sklearn.exceptions.ConvergenceWarning"
+    "ignore::unbraid.contract.warnings.TrustWarning", "ignore::unbraid.contract.warnings.ConvergenceWarning"
 )
 
 
@@ -88,6 +88,59 @@ def test_images_come_back_as_images():
     images = np.random.default_rng(0).uniform(size=(60, 4, 5)) * np.linspace(0, 1, 60)[:, None, None]
     model = ub.PCAICA(n_factors=2, random_state=0).fit(images)
     assert model.inverse_transform(model.transform(images)).shape == (60, 4, 5)
+
+
+def discs(n):
+    """Soft discs that move in a 12 x 12 picture, as bytes."""
+    x, y = np.random.default_rng(0).uniform(3, 8, size=(2, n, 1, 1))
+    row, column = np.mgrid[:12, :12]
+    return np.round(255 * np.exp(-((row - y) ** 2 + (column - x) ** 2) / 8)).astype(np.uint8)
+
+
+@pytest.mark.parametrize("cls", [ub.HessianICA, ub.LTSA, ub.LaplacianICA, ub.PCAICA])
+def test_bytes_are_decoded_to_the_unit_interval(cls):
+    pictures = discs(600)
+    model = cls(n_factors=2, random_state=0)
+    codes = model.fit_transform(pictures)
+    decoded = model.inverse_transform(np.vstack([codes, 3 * codes]))
+    assert decoded.shape == (1200, 12, 12)
+    assert decoded.min() >= 0
+    assert 0.9 < decoded.max() <= 1
+    error = np.abs(decoded[:600] - pictures / 255).mean()
+    assert error < (0.02 if cls is not ub.PCAICA else 0.1)
+    np.testing.assert_allclose(model.transform(pictures[:50] / 255), codes[:50], atol=1e-4)
+    with pytest.raises(ValueError, match=r"must lie in \[0, 1\]"):
+        model.transform(pictures[:50].astype(float))
+
+
+@pytest.mark.parametrize("cls", [ub.HessianEigenmaps, ub.PCAICA])
+def test_dask_arrays_of_pictures_stay_lazy(cls):
+    import dask.array as da
+
+    pictures = discs(400)
+    model = cls(n_factors=2, random_state=0).fit(pictures)
+    lazy = model.transform(da.from_array(pictures, chunks=(150, 5, 12)))
+    assert isinstance(lazy, da.Array)
+    assert isinstance(clone(model).fit_transform(da.from_array(pictures)), da.Array)
+    assert lazy.shape == (400, 2)
+    np.testing.assert_allclose(lazy.compute(), model.transform(pictures), atol=1e-9)
+
+
+@pytest.mark.parametrize("cls", [ub.HessianICA, ub.PCAICA])
+@pytest.mark.parametrize("state", [np.random.RandomState, np.random.default_rng])
+def test_every_kind_of_random_state_repeats_a_run(cls, state):
+    X, _ = bent_sheets(300, 2, n_features=8)
+    first, second = (cls(n_factors=2, random_state=state(1)).fit_transform(X) for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+
+
+def test_parameters_are_all_shown():
+    shared = ["n_factors", "n_landmarks", "n_neighbors", "pca_components", "progress", "random_state", "selection"]
+    assert sorted(ub.LTSA().get_params()) == shared
+    assert sorted(ub.HessianEigenmaps().get_params()) == sorted([*shared, "tangent_weight"])
+    assert sorted(ub.LaplacianICA().get_params()) == sorted([*shared, "contrast", "n_init"])
+    assert sorted(ub.HessianICA().get_params()) == sorted([*shared, "contrast", "n_init", "tangent_weight"])
+    assert ub.HessianICA(3, 20).get_params()["n_neighbors"] == 20
 
 
 @pytest.mark.parametrize("cls", EMBEDDINGS + FACTORS)

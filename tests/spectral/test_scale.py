@@ -7,7 +7,7 @@ import pytest
 
 import unbraid as ub
 from tests.spectral.manifolds import bent_sheets
-from unbraid.spectral.blocks import Blocks
+from unbraid.contract.inputs import Rows
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +94,7 @@ def test_sampling_is_uniform_and_in_one_pass():
         passes.append(1)
         yield from np.arange(10_000.0).reshape(10, 1000, 1)
 
-    data = Blocks(blocks)
+    data = Rows(blocks)
     passes.clear()
     rows = data.sample(2000, np.random.RandomState(0))
     assert len(passes) == 1
@@ -105,12 +105,12 @@ def test_sampling_is_uniform_and_in_one_pass():
 
 def test_small_data_keep_their_order():
     X = np.arange(30.0).reshape(10, 3)
-    np.testing.assert_array_equal(Blocks(X).sample(100, np.random.RandomState(0)), X)
+    np.testing.assert_array_equal(Rows(X).sample(100, np.random.RandomState(0)), X)
 
 
 def test_blocks_of_different_width_are_refused():
     with pytest.raises(ValueError, match=r"rows of shape \(4,\), but is expecting \(3,\)"):
-        list(Blocks([np.zeros((2, 3)), np.zeros((2, 4))]))
+        list(Rows([np.zeros((2, 3)), np.zeros((2, 4))]))
 
 
 @pytest.mark.slow

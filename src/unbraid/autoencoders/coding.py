@@ -1,33 +1,31 @@
 """A trained autoencoder at work: codes of data, data of codes, and its state as arrays."""
 
 import copy
-import os
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import torch
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from unbraid.autoencoders import likelihood
-from unbraid.autoencoders.points import Points, as_rows, channels_first, check_values
+from unbraid.autoencoders.points import as_images, as_rows, channels_first
 from unbraid.autoencoders.presets import Preset, preset_of
-from unbraid.datasets.base import Dataset
+from unbraid.contract.inputs import Rows
+from unbraid.training.estimator import TrainedEstimator
 
 CHUNK = 512  # rows that are encoded or decoded at once
 SUMMARY = 10_000  # rows from which statistics of the codes are taken
 
 
-class Coder:
+class Coder(TrainedEstimator):
     """What an estimator does with its ``weights_``; it says by ``_networks`` which networks they belong to."""
 
+    unit_interval = True
     preset: str
     encoder: nn.Module | None
     networks_: str
     weights_: dict[str, np.ndarray]
-    row_shape_: tuple[int, ...]
-    unit_: float
     likelihood_: str
     center_: Any
     scale_: float
@@ -37,9 +35,6 @@ class Coder:
 
     @property
     def _n_codes(self) -> int:
-        raise NotImplementedError
-
-    def fit(self, X: Any, y: Any = None) -> Any:
         raise NotImplementedError
 
     def _reconstruction(self, output: Tensor, x: Tensor) -> Tensor:
@@ -63,64 +58,44 @@ class Coder:
         return cached
 
     def _get_state(self) -> dict[str, Any]:
-        state = {k: v for k, v in self.__dict__.items() if k != "_cached"} | {"encoder": None, "decoder": None}
-        return {k: os.fspath(v) if isinstance(v, os.PathLike) else v for k, v in state.items()}
+        return super()._get_state() | {"encoder": None, "decoder": None}
 
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = dict(super().__getstate__())  # type: ignore[call-overload]
-        state.pop("_cached", None)
-        return state
-
-    def _first(self, points: Points) -> np.ndarray:
-        """Rows that stand for the data when statistics of the codes are taken."""
-        return np.concatenate(list(points.blocks(raw=True, most=SUMMARY)))
-
-    def _chunks(self, X: Any) -> Iterator[Tensor]:
-        """Rows of X as the networks take them, checked; vectors in the precision they have."""
-        if is_table(X):
-            X = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
-        points = X if isinstance(X, Points) else Points(X, fewest=1)
-        if points.row_shape != tuple(self.row_shape_):
-            raise ValueError(f"X has points of shape {points.row_shape}; the model was fitted on {self.row_shape_}.")
-        if points.dtype == np.uint8:
-            points.unit = self.unit_
-        if points.is_image:
-            yield from points.blocks(CHUNK)
-            return
-        for block in points.blocks(CHUNK, raw=True):
-            if self.likelihood_ == "bernoulli":
-                check_values(block, True)
-            yield torch.from_numpy((block - self.center_.astype(block.dtype)) / block.dtype.type(self.scale_))
-
-    def _encoded(self, X: Any) -> np.ndarray:
-        """The encoder's output, (n, n_heads * n_factors)."""
+    def _new_rows(self, X: Any) -> Rows:
         check_is_fitted(self, "weights_")
+        rows = self._read_new(X)
+        rows.in_unit_interval |= self.likelihood_ == "bernoulli"
+        return rows
+
+    def _to_network(self, block: np.ndarray) -> Tensor:
+        """Checked rows as the encoder takes them; vectors in the precision they have."""
+        if block.ndim > 2:
+            return as_images(torch.from_numpy(block.astype(np.float32, copy=False)), block.shape[1:])
+        return torch.from_numpy((block - self.center_.astype(block.dtype)) / block.dtype.type(self.scale_))
+
+    def _encoded(self, rows: Rows, most: int | None = None) -> np.ndarray:
+        """The encoder's output, (n, n_heads * n_factors), of the first ``most`` rows where told so."""
         with torch.no_grad():
-            return np.concatenate([self._in_precision("encoder", x)(x).numpy() for x in self._chunks(X)])
+            chunks = (self._to_network(rows.clean(block)) for block in rows.stored(CHUNK, most))
+            return np.concatenate([self._in_precision("encoder", x)(x).numpy() for x in chunks])
 
     def _in_precision(self, name: str, x: Tensor) -> Any:
         network = self._trained[name]
         return network if x.dtype == torch.float32 else copy.deepcopy(network).to(x.dtype)
 
+    def _codes_of(self, rows: Rows, most: int | None = None) -> np.ndarray:
+        return self._encoded(rows, most)[:, : self._n_codes]
+
     def transform(self, X: Any) -> np.ndarray:
         """Codes (n, n_factors); of the variational models, the means."""
-        return self._encoded(X)[:, : self._n_codes]
-
-    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """Fit, then the codes of X."""
-        return self.fit(X).transform(X)
+        return self._codes_of(self._new_rows(X))
 
     def inverse_transform(self, codes: Any) -> np.ndarray:
-        """Decoded data of codes (n, n_factors), in the shape and unit the networks saw: images in [0, 1]."""
+        """Decoded data of codes (n, n_factors), in the shape that was given; pictures in [0, 1]."""
         check_is_fitted(self, "weights_")
-        codes = np.asarray(codes)
-        if codes.ndim != 2 or codes.shape[1] != self._n_features_out:
-            raise ValueError(f"codes have shape {codes.shape}; they must be (n, {self._n_features_out}).")
-        if not np.isfinite(codes.astype(np.float64)).all():
-            raise ValueError("codes contain NaN or infinity.")
-        return self._decoded(torch.from_numpy(np.ascontiguousarray(codes, dtype=np.float32)))
+        codes = self._check_codes(codes, self._n_features_out)
+        return self._decode(torch.from_numpy(np.ascontiguousarray(codes, dtype=np.float32)))
 
-    def _decoded(self, codes: Tensor) -> np.ndarray:
+    def _decode(self, codes: Tensor) -> np.ndarray:
         decoder, parts = self._trained["decoder"], []
         with torch.no_grad():
             for chunk in codes.split(CHUNK):
@@ -128,19 +103,13 @@ class Coder:
                 x = x.sigmoid() if self.likelihood_ == "bernoulli" else x
                 parts.append(as_rows(x, tuple(self.row_shape_)))
         rows = np.concatenate(parts) if parts else np.empty((0, *self.row_shape_), np.float32)
-        return rows if self.scale_ == 1.0 and np.ndim(self.center_) == 0 else rows * self.scale_ + self.center_
+        standard = self.scale_ != 1.0 or np.ndim(self.center_) > 0
+        return self._decoded(rows * self.scale_ + self.center_ if standard else rows)
 
     def reconstruct(self, X: Any) -> np.ndarray:
         """``inverse_transform(transform(X))``."""
-        return self.inverse_transform(self.transform(X))
+        return self.inverse_transform(self._codes_of(self._new_rows(X)))
 
     @property
     def _n_features_out(self) -> int:
         return self._n_codes
-
-
-def is_table(X: Any) -> bool:
-    """Rows of numbers that fit in memory: checked by scikit-learn's own rules."""
-    if isinstance(X, Dataset):
-        return False
-    return len(X.shape if hasattr(X, "shape") else np.asarray(X).shape) < 3

@@ -32,14 +32,16 @@ def log_density(z: Tensor, mean: Tensor, log_variance: Tensor) -> Tensor:
 def log_weights(batch: int, n_points: int, estimator: str) -> Tensor:
     r"""Weights (batch, batch) of :math:`\log q(z_i) \approx \mathrm{logsumexp}_j (\log q(z_i | n_j) + w_{ij})`.
 
-    "weighted" sampling has 1 / (N M) everywhere (Eq. S3; too low by about log N); "stratified" sampling has 1 / N for
-    the point that z was drawn from and (N - 1) / (N (M - 1)) for the others, so that the sum is unbiased (Eq. S6).
+    "weighted" sampling has 1 / M everywhere: Eq. S3 without its factor 1 / N, a constant that has no gradient but would
+    raise the total correlation of D codes by (D - 1) log N. "stratified" sampling has 1 / N for the point that z was
+    drawn from and (N - 1) / (N (M - 1)) for the others, so that the sum is unbiased (Eq. S6). With all N points in the
+    batch both are the exact mixture.
 
     >>> log_weights(3, 10, "stratified").exp().sum(1)
     tensor([1.0000, 1.0000, 1.0000])
     """
     if estimator == "weighted":
-        return torch.full((batch, batch), -math.log(n_points * batch))
+        return torch.full((batch, batch), -math.log(batch))
     if batch == 1:
         return torch.zeros(1, 1)
     weights = torch.full((batch, batch), math.log((n_points - 1) / (n_points * (batch - 1))))

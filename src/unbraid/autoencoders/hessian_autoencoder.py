@@ -10,8 +10,11 @@ from torch import Tensor, nn
 
 from unbraid.autoencoders.base import AutoencoderEstimator
 from unbraid.autoencoders.points import BLOCK, Points
+from unbraid.autoencoders.summary import taught
 from unbraid.autoencoders.training import Batch, Loss, Schedule
-from unbraid.spectral import HessianICA
+from unbraid.contract.inputs import Rows
+from unbraid.contract.summary import Summary
+from unbraid.spectral.factors import HessianICA
 
 
 class HessianAutoencoder(AutoencoderEstimator):
@@ -104,12 +107,11 @@ class HessianAutoencoder(AutoencoderEstimator):
         if "random_state" in teacher.get_params() and teacher.get_params()["random_state"] is None:
             teacher.set_params(random_state=seed)
         rows = np.arange(points.n)
-        if not isinstance(self.n_factors, str) and not self.n_factors >= 1:
-            raise ValueError(f"n_factors={self.n_factors!r} must be 'auto' or a number of codes.")
         if self.teacher_points is not None and self.teacher_points < points.n:
             rows = np.sort(rng.choice(points.n, self.teacher_points, replace=False))
-        whole = len(rows) == points.n and isinstance(points.source, np.ndarray)
-        seen = points.source if whole else points.raw(rows, rng)
+        source = points.rows.source
+        whole = len(rows) == points.n and isinstance(source, np.ndarray)
+        seen = source if whole else points.stored(rows, rng)
         fitted = np.asarray(teacher.fit_transform(seen), dtype=np.float32)
         self.teacher_ = teacher
         self.n_factors_ = fitted.shape[1]
@@ -121,7 +123,10 @@ class HessianAutoencoder(AutoencoderEstimator):
         others = np.setdiff1d(np.arange(points.n), rows)
         for start in range(0, len(others), BLOCK):
             part = others[start : start + BLOCK]
-            self._codes[part] = teacher.transform(points.raw(part, rng))
+            self._codes[part] = teacher.transform(points.stored(part, rng))
+
+    def _summary(self) -> Summary:
+        return taught(super()._summary(), self.teacher_)
 
     def _after_training(self, points: Points) -> None:
         self.__dict__.pop("_codes", None)
@@ -144,10 +149,10 @@ class HessianAutoencoder(AutoencoderEstimator):
         """The teacher's codes with mean 0 and standard deviation 1."""
         return torch.from_numpy(((np.asarray(codes) - self.code_mean_) / self.code_std_).astype(np.float32))
 
-    def transform(self, X: Any) -> np.ndarray:
-        """Codes (n, number of factors), in the teacher's unit."""
-        codes = super().transform(X)
+    def _codes_of(self, rows: Rows, most: int | None = None) -> np.ndarray:
+        """In the teacher's unit."""
+        codes = super()._codes_of(rows, most)
         return codes * self.code_std_.astype(codes.dtype) + self.code_mean_.astype(codes.dtype)
 
-    def _decoded(self, codes: Tensor) -> np.ndarray:
-        return super()._decoded(self._standard(codes))
+    def _decode(self, codes: Tensor) -> np.ndarray:
+        return super()._decode(self._standard(codes))

@@ -7,8 +7,11 @@ import torch
 from torch import nn
 
 from unbraid.autoencoders.autoencoder import Autoencoder
+from unbraid.autoencoders.coding import SUMMARY
 from unbraid.autoencoders.points import Points
 from unbraid.autoencoders.presets import Preset
+from unbraid.autoencoders.summary import low_rank
+from unbraid.contract.summary import Summary
 from unbraid.networks.autoencoder import initialise, linear_bottleneck
 
 
@@ -64,6 +67,9 @@ class IRMAE(Autoencoder):
         networks["encoder"] = nn.Sequential(networks["encoder"], linear)
         return networks
 
+    def _summary(self) -> Summary:
+        return low_rank(super()._summary(), self)
+
     def _after_training(self, points: Points) -> None:
-        codes = self.transform(self._first(points)).astype(np.float64)
+        codes = self._codes_of(points.rows, SUMMARY).astype(np.float64)
         self.spectrum_ = np.linalg.svd(np.cov(codes.T).reshape(self._n_codes, -1), compute_uv=False)

@@ -6,13 +6,16 @@ from typing import Any
 
 import numpy as np
 import torch
-from sklearn.utils import check_random_state
 from torch import Tensor, nn
 
 from unbraid.autoencoders.base import AutoencoderEstimator
+from unbraid.autoencoders.coding import SUMMARY
 from unbraid.autoencoders.decomposition import decompose, gaussian_kl
 from unbraid.autoencoders.points import Points
+from unbraid.autoencoders.summary import variational
 from unbraid.autoencoders.training import Batch, Loss, Schedule
+from unbraid.contract.randomness import check_random_state
+from unbraid.contract.summary import Summary
 
 
 @dataclass
@@ -97,14 +100,17 @@ class VAE(AutoencoderEstimator):
             terms |= vars(parts)
         return Posterior(batch, mean, log_variance, codes, reconstruction, kl, n_points, terms)
 
+    def _summary(self) -> Summary:
+        return variational(super()._summary(), self)
+
     def _after_training(self, points: Points) -> None:
-        mean, log_variance = self.encode(self._first(points))
+        mean, log_variance = np.split(self._encoded(points.rows, SUMMARY), 2, axis=1)
         self.kl_ = gaussian_kl(torch.from_numpy(mean), torch.from_numpy(log_variance)).double().mean(0).numpy()
 
     def encode(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Means and log-variances of q(z|x), (n, n_factors) each."""
-        both = self._encoded(X)
-        return both[:, : self._n_codes], both[:, self._n_codes :]
+        mean, log_variance = np.split(self._encoded(self._new_rows(X)), 2, axis=1)
+        return mean, log_variance
 
     def sample_codes(self, X: Any, random_state: Any = None) -> np.ndarray:
         """One draw from q(z|x) for each row of X: the "sampled representation" of the large study."""

@@ -1,10 +1,14 @@
 """``unbraid demo``: the main job on built-in data, with an HTML report."""
 
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from unbraid.report import Fitted
 
 SHOWN = ("pca-ica", "laplacian-ica", "hessian-ica")
 
@@ -24,8 +28,9 @@ def demo(
     and y (MCC, 1 is perfect). The first run compiles some kernels, which takes a few seconds; later runs do not.
     """
     import unbraid as ub
-    from unbraid.cli.methods import METHODS, fit_timed
-    from unbraid.progress import bar
+    from unbraid.contract.progress import bar
+    from unbraid.methods import METHODS
+    from unbraid.report import measured_fit
     from unbraid.report.pages import demo_page
 
     if points < 200:
@@ -42,42 +47,44 @@ def demo(
         fits = []
         for name in SHOWN:
             advance(0, now=f"fitting {METHODS[name].title}")
-            fits.append(fit_timed(METHODS[name], X, factors, n_factors=2, random_state=seed))
+            model = METHODS[name].load()(n_factors=2, random_state=seed)
+            fits.append(measured_fit(model, X, factors=factors, factor_names=dataset.factor_names))
             advance(1)
         advance(0, now="writing the report")
         lead = f"unbraid demo: data set shapes-xy, {points} pictures of 64 x 64 pixels, seed {seed}."
-        page = demo_page(fits, X, factors, dataset.factor_names, lead)
-        path = page.write(out / "report.html")
+        path = demo_page(fits, lead).write(out / "report.html")
         advance(1, now="done")
     _print(fits, path)
 
 
 def _warm_up(X: Any) -> None:
     """Compile what the methods need, so that their times are their own."""
-    from unbraid.cli.methods import METHODS
+    import unbraid as ub
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for name in SHOWN:
-            METHODS[name].make(n_factors=2, n_neighbors=12, random_state=0).fit_transform(X)
+        ub.PCAICA(2, random_state=0).fit_transform(X)
+        for kind in (ub.LaplacianICA, ub.HessianICA):
+            kind(2, 12, random_state=0).fit_transform(X)
 
 
-def _print(fits: Any, path: Path) -> None:
+def _print(fits: Sequence["Fitted"], path: Path) -> None:
     from rich.console import Console
     from rich.table import Table
+
+    from unbraid.report.pages import demo_row
 
     table = Table(title="Two factors of a moving square, found from pixels alone", title_justify="left")
     table.add_column("method")
     for name in ("MCC", "local isometry", "seconds", "k chosen"):
         table.add_column(name, justify="right")
-    best = max(fit.mcc for fit in fits)
+    best = max(fits, key=lambda fit: fit.mcc or 0.0)
     for fit in fits:
-        k = "" if fit.chosen is None else str(fit.chosen.n_neighbors)
-        style = "bold green" if fit.mcc == best else None
-        table.add_row(fit.title, f"{fit.mcc:.4f}", f"{fit.isometry:.3f}", f"{fit.seconds:.2f}", k, style=style)
+        row = map(str, demo_row(fit, ["neighbours k"]))
+        table.add_row(*row, style="bold green" if fit is best else None)
     Console().print(table)
     for fit in fits:
         for concern in fit.concerns:
-            typer.echo(f"{fit.title}: {concern}")
+            typer.echo(f"{fit.summary.title}: {concern}")
     typer.echo(f"The report, with pictures: {path.resolve()}")
     typer.echo("Open it in a browser. On your own data: unbraid fit DATA --factors 2 --out RUN")

@@ -1,19 +1,18 @@
 """``unbraid fit``: the factors of a file, a folder of images or a data set, saved as a run with a report."""
 
-import ast
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-if TYPE_CHECKING:
-    from unbraid.report.pages import Fitted
+from unbraid.cli.options import OFFERED, number, offered, parameters_of
 
-SAMPLE = 24  # observations shown in the report
+if TYPE_CHECKING:
+    from unbraid.report import Fitted
 
 
 def register(app: typer.Typer) -> None:
+    """Add the command."""
     app.command(no_args_is_help=True)(fit)
 
 
@@ -26,27 +25,47 @@ def fit(
             "Rows are observations.",
         ),
     ],
-    method: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="hessian-ica, laplacian-ica, tangent-ica, pca-ica; hessian-autoencoder, autoencoder, irmae, vae, "
-            "beta-vae, annealed-vae, factor-vae, beta-tcvae or dip-vae.",
-        ),
-    ] = "hessian-ica",
+    method: Annotated[str, typer.Option(metavar="NAME", help=f"One of {', '.join(OFFERED)}.")] = "hessian-ica",
     factors: Annotated[
-        str, typer.Option(metavar="N", help="Number of factors, or auto to estimate it (VAEs: 10 codes).")
-    ] = "auto",
-    steps: Annotated[int | None, typer.Option(metavar="N", help="Training steps of an autoencoder.")] = None,
-    neighbors: Annotated[str, typer.Option(metavar="K", help="Points in a neighbourhood, or auto to choose.")] = "auto",
+        str | None,
+        typer.Option(
+            metavar="N",
+            help="Number of factors, or auto (the default) to estimate it; a network does not estimate, and auto means "
+            "its own default (VAEs: 10 codes).",
+        ),
+    ] = None,
+    neighbors: Annotated[
+        str | None, typer.Option(metavar="K", help="Points in a neighbourhood, or auto (the default) to choose.")
+    ] = None,
+    landmarks: Annotated[
+        str | None,
+        typer.Option(metavar="N", help="Points that are solved for: a number, all, or auto (the default)."),
+    ] = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|KEY",
+            help="Condition for flows: a .npy, .npz or .csv file, or an array of the same file by its name. A data set "
+            "with labels brings its own.",
+        ),
+    ] = None,
+    augment: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Changes that matter, for self-supervised-gin: affine.")
+    ] = None,
+    steps: Annotated[int | None, typer.Option(metavar="N", help="Training steps at most.")] = None,
+    max_seconds: Annotated[
+        float | None, typer.Option(metavar="S", help="Stop training after this time; the same again goes on.")
+    ] = None,
+    device: Annotated[str | None, typer.Option(metavar="NAME", help="Where to train: auto, cpu, cuda, ...")] = None,
+    assigned: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of the method; may be repeated."),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="RUN", help="Folder of the run; default runs/DATA-METHOD.")
     ] = None,
-    key: Annotated[str | None, typer.Option(metavar="NAME", help="Which array of an .npz, .h5 or .zarr file.")] = None,
-    landmarks: Annotated[
-        str, typer.Option(metavar="N", help="Points that are solved for: a number, all, or auto (all up to 5000).")
-    ] = "auto",
     seed: Annotated[int, typer.Option(help="Makes the run repeatable.")] = 0,
+    key: Annotated[str | None, typer.Option(metavar="NAME", help="Which array of an .npz, .h5 or .zarr file.")] = None,
     points: Annotated[int | None, typer.Option(help="Observations to draw from a data set; default 3000.")] = None,
     option: Annotated[
         list[str] | None,
@@ -63,115 +82,72 @@ def fit(
     unbraid fit spectra.npy --factors 3 --out run
     unbraid fit photos/ --factors auto --resize 64x64 --out run
     unbraid fit shapes-xy --points 2000 --option image_size=32 --out run
+    unbraid fit cells.npz --key counts --method gin --labels batch --out run
     unbraid fit photos/ --method beta-tcvae --steps 5000 --out run     (Ctrl-C, and the same again: it goes on)
     """
-    from unbraid.cli.methods import fit_timed, method_of
+    from unbraid.cli.data import Request, read_data
+    from unbraid.report import measured_fit
 
-    chosen = method_of(method)
-    parameters: dict[str, Any] = {
-        "n_factors": number(factors, "--factors", "auto"),
-        "n_neighbors": number(neighbors, "--neighbors", "auto"),
-        "n_landmarks": None if landmarks == "all" else number(landmarks, "--landmarks", "auto", "all"),
-    }
+    chosen = offered(method)
+    given: dict[str, Any] = {
+        "--factors": None if factors is None else number(factors, "--factors", "auto"),
+        "--neighbors": None if neighbors is None else number(neighbors, "--neighbors", "auto"),
+        "--landmarks": None if landmarks is None else number(landmarks, "--landmarks", "auto", "all"),
+        "--steps": steps, "--max-seconds": max_seconds, "--device": device, "--augment": augment,
+    }  # fmt: skip
     run = _free(out or Path("runs") / f"{Path(data).stem}-{method}")
-    if chosen.is_trained:
-        checkpoint = run.with_name(f"{run.name}.training.safetensors")
-        parameters |= {"max_steps": steps, "checkpoint": checkpoint, "checkpoint_every": 200}
-    elif steps is not None:
-        raise ValueError(f"--steps is for the autoencoders; {method} has no training steps.")
-    X, truth, names = _open(data, key, points, option or [], resize, skip_unreadable, seed)
-    typer.echo(f"{chosen.title} of {data}: {len(X)} observations of shape {tuple(X.shape[1:])}")
-    fitted = fit_timed(chosen, X, truth, **parameters, random_state=seed, verbose=sys.stderr.isatty())
-    _save(run, fitted, data, X, truth, names)
-    if chosen.is_trained:
-        checkpoint.unlink()
+    parameters = parameters_of(method, given, assigned or [])
+    if parameters.get("n_landmarks") == "all":
+        parameters["n_landmarks"] = None
+    estimator = chosen.load()(**_defaults(method, run) | parameters, random_state=seed)
+    request = Request(data, key, points, option or [], resize, skip_unreadable, labels, seed)
+    read = read_data(request, method)
+    typer.echo(f"{chosen.title} of {data}: {len(read.X)} observations of shape {tuple(read.X.shape[1:])}")
+    fitted = measured_fit(estimator, read.X, read.labels, factors=read.factors, factor_names=read.factor_names)
+    _save(run, fitted, Path(data).name)
+    unfinished = chosen.trained and str(fitted.model.stopped_).startswith("max_seconds")
+    if chosen.trained and not unfinished:
+        _checkpoint(run).unlink(missing_ok=True)
     _print(fitted, run)
+    if unfinished:
+        typer.echo(f"Training was stopped by --max-seconds. The same command goes on from {_checkpoint(run)}.")
 
 
-def number(text: str, option: str, *words: str) -> int | str:
-    """A positive whole number, or one of the words.
+def _checkpoint(run: Path) -> Path:
+    return run.with_name(f"{run.name}.training.safetensors")
 
-    >>> number("3", "--factors", "auto"), number("auto", "--factors", "auto")
-    (3, 'auto')
-    """
-    if text in words:
-        return text
-    if not text.isdecimal() or int(text) < 1:
-        raise ValueError(f"{option} is {text!r}; it must be a positive whole number or {' or '.join(words)}.")
-    return int(text)
+
+def _defaults(method: str, run: Path) -> dict[str, Any]:
+    """What the command line asks for where the user says nothing: an estimated number, and a checkpoint on the way."""
+    known = OFFERED[method].load()().get_params(deep=False)
+    wanted: dict[str, Any] = {"checkpoint": _checkpoint(run), "checkpoint_every": 200}
+    if not OFFERED[method].trained:
+        wanted = {"n_factors": "auto"}
+    return {name: value for name, value in wanted.items() if name in known}
 
 
 def _free(run: Path) -> Path:
     """Refuse a folder that is something else before any time is spent."""
-    from unbraid.persistence import CONFIG
+    from unbraid.contract.persistence import CONFIG
 
     if run.exists() and not (run / CONFIG).is_file() and (not run.is_dir() or any(run.iterdir())):
         raise FileExistsError(f"{run} exists and is not a saved run; it was left alone. Give another folder by --out.")
     return run
 
 
-def _open(
-    data: str,
-    key: str | None,
-    points: int | None,
-    options: list[str],
-    resize: str | None,
-    skip_unreadable: bool,
-    seed: int,
-) -> tuple[Any, Any, Any]:
-    """(observations, factors or None, their names or None)."""
-    import unbraid as ub
-
-    known = ub.datasets.names()
-    if Path(data).exists() or data not in known:
-        if not Path(data).exists():
-            raise FileNotFoundError(
-                f"there is no file or folder {data}, and no data set of that name. Data sets: {', '.join(known)}."
-            )
-        if points is not None or options:
-            raise ValueError(f"--points and --option are for data-set names; {data} is a file or folder.")
-        size = None if resize is None else _size(resize)
-        return ub.datasets.open(data, key, resize=size, skip_unreadable=skip_unreadable), None, None
-    if key is not None or resize is not None or skip_unreadable:
-        raise ValueError(f"--key, --resize and --skip-unreadable are for files; {data} is the name of a data set.")
-    dataset = ub.datasets.load(data, **dict(_assignment(text) for text in options))
-    X, factors = dataset.sample(3000 if points is None else points, random_state=seed)
-    return X, factors, dataset.factor_names
-
-
-def _assignment(text: str) -> tuple[str, Any]:
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise ValueError(f"--option is {text!r}; it must be name=value, for instance image_size=32.")
-    try:
-        return name, ast.literal_eval(value)
-    except (ValueError, SyntaxError):
-        return name, value
-
-
-def _size(text: str) -> tuple[int, int]:
-    height, _, width = text.partition("x")
-    if not (height.isdecimal() and width.isdecimal() and int(height) and int(width)):
-        raise ValueError(f"--resize is {text!r}; it must be HEIGHTxWIDTH, for instance 64x64.")
-    return int(height), int(width)
-
-
-def _save(run: Path, fitted: "Fitted", data: str, X: Any, truth: Any, names: Any) -> None:
+def _save(run: Path, fitted: "Fitted", name: str) -> None:
     """Model, codes and report; all are ready before the first is written."""
     import numpy as np
 
-    from unbraid.report.pages import fit_page
+    from unbraid.report import pages
 
-    rows = np.unique(np.linspace(0, len(X) - 1, SAMPLE).astype(int))
-    lead = (
-        f"{len(X)} observations of shape {tuple(X.shape[1:])}; {fitted.codes.shape[1]} factors found in "
-        f"{fitted.seconds:.1f} s."
-    )
-    page = fit_page(fitted, Path(data).name, np.asarray(X[rows]), lead, truth, names)
+    page = pages.page_of(fitted, title=f"{fitted.summary.title} of {name}")
     fitted.model.save(run)
-    np.save(run / "codes.npy", fitted.codes)
-    if truth is not None:
-        np.save(run / "factors.npy", truth)
+    for array, file in ((fitted.codes, "codes.npy"), (fitted.factors, "factors.npy")):
+        if array is None:
+            (run / file).unlink(missing_ok=True)  # of an earlier run
+        else:
+            np.save(run / file, array)
     page.write(run / "report.html")
 
 
@@ -179,14 +155,14 @@ def _print(fitted: "Fitted", run: Path) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from unbraid.cli import COMMANDS
-
-    typer.echo(f"{fitted.codes.shape[1]} factor(s) in {fitted.seconds:.1f} s.")
-    for sentence in fitted.choice():
+    summary = fitted.summary
+    found = "" if fitted.codes is None else f"{fitted.codes.shape[1]} code(s) "
+    typer.echo(f"{found}in {fitted.seconds:.1f} s.")
+    for sentence in summary.choices:
         typer.echo(sentence)
     table = Table(show_header=False, box=None, pad_edge=False)
-    for row in fitted.diagnosis():
-        table.add_row(*row)
+    for fact in summary.facts:
+        table.add_row(fact.name, fact.value, fact.meaning)
     console = Console()
     console.print(table)
     if fitted.mcc is not None:
@@ -195,10 +171,11 @@ def _print(fitted: "Fitted", run: Path) -> None:
         typer.secho(f"Look twice: {concern}", fg="yellow")
     for remark in fitted.remarks:
         typer.echo(f"On the way: {remark}")
-    if fitted.chosen is not None and not fitted.concerns:
-        typer.echo("Nothing that was measured speaks against this result.")
-    typer.echo(f"\nSaved in {run}: the model, codes.npy and report.html. Next:")
+    if not fitted.concerns:
+        typer.echo(summary.note)
+    files = "the model, codes.npy and report.html" if fitted.codes is not None else "the model and report.html"
+    typer.echo(f"\nSaved in {run}: {files}. Next:")
     typer.echo(f"  open {run / 'report.html'} in a browser")
-    typer.echo(f"  in Python: model = unbraid.load({str(run)!r}); codes = model.transform(new_observations)")
-    if "evaluate" in COMMANDS and fitted.mcc is not None:
+    typer.echo(f"  in Python: model = unbraid.load({str(run)!r}); model.transform(new_observations)")
+    if fitted.mcc is not None:
         typer.echo(f"  unbraid evaluate {run / 'codes.npy'} {run / 'factors.npy'}")

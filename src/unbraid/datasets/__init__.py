@@ -6,8 +6,7 @@ from typing import Any
 from unbraid.datasets.base import Dataset
 from unbraid.datasets.files import Source, open
 from unbraid.datasets.finite import Subset
-from unbraid.datasets.registry import load, names
-from unbraid.datasets.remote import get
+from unbraid.datasets.registry import get, load, names
 
 __all__ = ["Affine", "AffineSets", "Dataset", "Source", "Subset", "get", "load", "names", "open"]
 

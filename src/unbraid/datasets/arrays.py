@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.lib import format as npy
 
-from unbraid.extras import require
+from unbraid.contract.extras import require
 
 Opened = tuple[tuple[int, ...], np.dtype, Callable[[np.ndarray], np.ndarray]]
 ZARR_MARKS = (".zarray", ".zgroup", "zarr.json")

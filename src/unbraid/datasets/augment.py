@@ -1,6 +1,7 @@
 """Affine and noise augmentations of images for self-supervised training, in compiled batches."""
 
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -11,7 +12,7 @@ KINDS = ("translation", "rotation", "scaling")
 
 
 @njit(cache=True, fastmath=True)
-def _warp(images, inverse, out):  # pragma: no cover - compiled
+def _warp(images: Any, inverse: Any, out: Any) -> None:  # pragma: no cover - compiled
     """Bilinear sampling of (n, height, width, channels) at inverse (n, 2, 3) of each pixel; black outside."""
     n, height, width, channels = images.shape
     for i in range(n):
@@ -41,7 +42,7 @@ class Affine:
     rotation : (low, high)
         Degrees, counter-clockwise.
     scaling : (low, high)
-        Factor of the size; drawn uniformly on a logarithmic scale, so that growing and shrinking are as likely.
+        Factor of the size, drawn uniformly.
     noise : float
         Standard deviation of Gaussian noise added to the result.
 
@@ -76,7 +77,7 @@ class Affine:
         """Augmented images, float32, of the shape of ``X``: (n, height, width) or (n, height, width, channels)."""
         X = np.asarray(X)
         if X.ndim not in (3, 4):
-            raise ValueError(f"images come as (n, height, width[, channels]); received shape {X.shape}.")
+            raise ValueError(f"affine maps need images (n, height, width[, channels]); received shape {X.shape}.")
         rng = generator(random_state)
         images = X.reshape(*X.shape[:3], -1).astype(np.float32)
         out = np.zeros_like(images)
@@ -89,7 +90,7 @@ class Affine:
         """Where each output pixel looks in the input, (n, 2, 3); every quantity is drawn, used or not."""
         shift = rng.uniform(-self.translation, self.translation, (n, 2)) * [width, height]
         angle = np.radians(rng.uniform(*self.rotation, n))
-        size = np.exp(rng.uniform(np.log(self.scaling[0]), np.log(self.scaling[1]), n))
+        size = rng.uniform(*self.scaling, n)
         shift = shift * ("translation" in self.kinds)
         angle = angle * ("rotation" in self.kinds)
         size = size if "scaling" in self.kinds else np.ones(n)
@@ -101,28 +102,35 @@ class Affine:
 
 
 class AffineSets:
-    """Seven augmented versions of each image: the three transformations and all their combinations.
+    """Each image and seven augmented versions of it: the three transformations and all their combinations.
 
-    The recipe of self-supervised GIN on EMNIST: translation in [-.1, .1]^2, rotation in [0, 5] degrees, scaling in
-    [.8, 1.25], and a little Gaussian noise.
+    The recipe of self-supervised GIN on EMNIST: translation in [-.1, .1]^2, rotation in [0, 5] degrees and scaling in
+    [.8, 1.25], each uniform, then Gaussian noise on the whole set. ``SelfSupervisedGIN("affine")`` takes it with
+    ``noise=0``, as it adds its own noise in every step.
 
     Parameters
     ----------
     noise : float
+        Standard deviation; the paper's by default.
     **ranges
         Of :class:`Affine`.
+
+    References
+    ----------
+    Anonymous (2020), Self-supervised disentangled representation learning, section 4.3 (eight members, noise) and
+    Appendix B (uniform ranges).
 
     Examples
     --------
     >>> AffineSets()(np.zeros((4, 28, 28)), random_state=0).shape
-    (4, 7, 28, 28)
+    (4, 8, 28, 28)
     """
 
-    def __init__(self, noise: float = 0.01, **ranges):
-        kinds = [c for size in (1, 2, 3) for c in combinations(KINDS, size)]
+    def __init__(self, noise: float = 0.01, **ranges: Any) -> None:
+        kinds = [c for size in (0, 1, 2, 3) for c in combinations(KINDS, size)]
         self.parts = [Affine(kinds=kind, noise=noise, **ranges) for kind in kinds]
 
     def __call__(self, X: np.ndarray, random_state: RandomState = None) -> np.ndarray:
-        """Sets (n, 7, ...) for images (n, ...)."""
+        """Sets (n, 8, ...) for images (n, ...), the original first."""
         rng = generator(random_state)
         return np.stack([part(X, rng) for part in self.parts], axis=1)

@@ -9,17 +9,19 @@ import numpy as np
 if TYPE_CHECKING:
     from unbraid.datasets.finite import Subset
 
-RandomState = int | np.random.Generator | None
+RandomState = int | np.random.RandomState | np.random.Generator | None
 Sample = tuple[np.ndarray, np.ndarray]
 Pairs = tuple[Sample, Sample]
 
 
 def generator(random_state: RandomState) -> np.random.Generator:
-    """A numpy Generator from an integer seed, a Generator, or None (fresh entropy).
+    """A numpy Generator from an integer seed, a RandomState or Generator (drawn from), or None (fresh entropy).
 
     >>> int(generator(0).integers(10))
     8
     """
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.Generator(random_state._bit_generator)
     return np.random.default_rng(random_state)
 
 
@@ -40,13 +42,14 @@ class Dataset(ABC):
     Attributes
     ----------
     name : str
-    factor_names : tuple of str, one a column of ``factors``
+    factor_names : tuple of str
+        One per column of ``factors``.
     factor_sizes : tuple of int, or None where the factors are continuous
         Number of classes of each factor.
     factor_ranges : tuple of (low, high), or None where the factors are discrete
         Infinite where a factor has no bound.
     factor_groups : dict of str to slice
-        Columns that only change together (a rotation matrix is nine columns, one factor). Default: one a column.
+        Columns that only change together (a rotation matrix is nine columns, one factor). Default: each column alone.
     shape : tuple of int
         Of one observation: (features,), (height, width) or (height, width, channels).
     dtype : numpy.dtype
@@ -84,7 +87,7 @@ class Dataset(ABC):
         ----------
         factors : array (n, n_factors)
             Class indices (discrete) or values (continuous). One row may come as a flat array.
-        random_state : int, Generator or None
+        random_state : int, RandomState, Generator or None
             For data sets whose observations carry noise; the others ignore it.
 
         Returns
@@ -109,7 +112,7 @@ class Dataset(ABC):
         n : int
         shared : index or name of a factor, or several
             A column of a group shares the whole group.
-        random_state : int, Generator or None
+        random_state : int, RandomState, Generator or None
 
         Returns
         -------
@@ -163,7 +166,7 @@ class Dataset(ABC):
         ----------
         rows : int or array of int
             How many to draw, or (finite data sets) which rows.
-        random_state : int, Generator or None
+        random_state : int, RandomState, Generator or None
         """
         from unbraid.datasets.finite import Subset
 
@@ -182,7 +185,7 @@ class Dataset(ABC):
             Share or number of rows in the test part.
         n : int, optional
             Rows in both parts together. A data set without an end needs it; a finite one takes all by default.
-        random_state : int, Generator or None
+        random_state : int, RandomState, Generator or None
         """
         rng = generator(random_state)
         whole = self.subset(self._row_count() if n is None else n, rng)

@@ -45,10 +45,10 @@ class GINMixture(Conditional):
         Standard deviation of the uninformative dimensions.
     spread : "std" or "variance"
         What is uniform in [.5, 3]: the authors' code draws standard deviations, the paper says variances.
-    clamp : "atan-half", "atan" or "tanh"
+    clamp : "atan", "steep-atan" or "tanh"
         Of the mixing's log-scales s: ``2 * 0.636 * atan(s / 2)`` (the authors' code, default), ``2 * 0.636 * atan(s)``
-        or ``2 * tanh(s)`` (the paper's words). It decides how hard the problem is: GIN's median MCC over eight seeds
-        was .995, .960 and .598.
+        or ``2 * tanh(s)`` (the paper's Appendix D). It decides how hard the problem is: GIN's median MCC over eight
+        seeds was .995, .960 and .598.
     n_blocks : int
     random_state : int
         Of the clusters and the mixing.
@@ -73,7 +73,7 @@ class GINMixture(Conditional):
         n_features: int = 10,
         noise: float = 0.01,
         spread: str = "std",
-        clamp: str = "atan-half",
+        clamp: str = "atan",
         n_blocks: int = 8,
         random_state: int = 0,
     ):

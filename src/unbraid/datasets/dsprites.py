@@ -48,7 +48,7 @@ def _turned() -> tuple[np.ndarray, np.ndarray]:
 
 
 @njit(cache=True)
-def _draw(table, counts, factors, out):  # pragma: no cover - compiled
+def _draw(table: np.ndarray, counts: np.ndarray, factors: np.ndarray, out: np.ndarray) -> None:
     """Scan lines: each edge of the snapped polygon marks the rows it crosses; spans between marks are filled."""
     crossings = np.empty((SIDE, 8))
     for n in range(len(factors)):

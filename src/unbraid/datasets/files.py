@@ -18,13 +18,15 @@ class Source:
 
     Slices, row numbers and masks read only those rows; ``np.asarray(source)`` reads them all.
 
-    Attributes
+    Parameters
     ----------
+    name : str
+        Where it comes from.
     shape : tuple of int
         (rows, features), (rows, height, width) or (rows, height, width, channels).
     dtype : numpy.dtype
-    name : str
-        Where it comes from.
+    read : callable
+        ``read(rows)`` gives the rows with these numbers.
     """
 
     def __init__(self, name: str, shape: tuple[int, ...], dtype: Any, read: Reader):

@@ -98,7 +98,16 @@ class Grid(Finite):
 
 
 class Subset(Finite):
-    """Chosen rows of a data set. :meth:`sample` draws them without replacement."""
+    """Chosen rows of a data set. :meth:`sample` draws them without replacement.
+
+    Parameters
+    ----------
+    parent : Dataset
+    rows : array of int, optional
+        Their numbers, where the data set is finite.
+    factors : array (n, n_factors), optional
+        Their factors, where it has no end.
+    """
 
     def __init__(self, parent: Dataset, rows: np.ndarray | None = None, factors: np.ndarray | None = None):
         self.parent = parent

@@ -10,7 +10,7 @@ import numpy as np
 from unbraid.datasets.arrays import damaged, open_array
 from unbraid.datasets.dsprites import DSprites
 from unbraid.datasets.finite import Grid
-from unbraid.datasets.remote import REMOTE, names_of
+from unbraid.datasets.registry import REMOTE, names_of
 from unbraid.datasets.storage import find
 from unbraid.datasets.tables import LoadedGrid
 
@@ -168,7 +168,7 @@ def smallnorb(folder: Folder = None, split: str = "all", image_size: int = 64) -
     folder : path, optional
         With the .mat or .mat.gz files (dat, cat and info of each split).
     split : "all", "train" or "test"
-        Train and test hold five different toys a category each; "all" has ten.
+        Train and test hold five different toys per category; "all" has ten.
     image_size : int
         The originals have 96 pixels; disentanglement studies use 64.
     """

@@ -7,9 +7,10 @@ import numpy as np
 
 from unbraid.datasets.base import RandomState, generator
 
+# the names and formulas of the couplings in unbraid.networks, at the authors' limit of 2
 CLAMPS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "atan-half": lambda s: 2 * 0.636 * np.arctan(s / 2),
-    "atan": lambda s: 2 * 0.636 * np.arctan(s),
+    "atan": lambda s: 2 * 0.636 * np.arctan(s / 2),
+    "steep-atan": lambda s: 2 * 0.636 * np.arctan(s),
     "tanh": lambda s: 2 * np.tanh(s),
 }
 
@@ -43,7 +44,8 @@ class RandomRealNVP:
     ----------
     n_features : int, 2 or more
     n_blocks : int
-    clamp : "atan-half", "atan" or "tanh"
+    clamp : "atan", "steep-atan" or "tanh"
+        c(s) = 2 * 0.636 * atan(s / 2), the authors' code; 2 * 0.636 * atan(s); or 2 * tanh(s), the paper's Appendix D.
     random_state : int or Generator
 
     Examples
@@ -54,7 +56,7 @@ class RandomRealNVP:
     True
     """
 
-    def __init__(self, n_features: int, n_blocks: int = 8, clamp: str = "atan-half", random_state: RandomState = None):
+    def __init__(self, n_features: int, n_blocks: int = 8, clamp: str = "atan", random_state: RandomState = None):
         if clamp not in CLAMPS:
             raise ValueError(f"there is no clamp {clamp!r}. Valid: {', '.join(CLAMPS)}.")
         if n_features < 2:

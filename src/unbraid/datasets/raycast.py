@@ -13,11 +13,12 @@ LAMP = (1.2, 3.6, 1.6)
 EYE_HEIGHT, EYE_DISTANCE, AIM_HEIGHT = 1.75, 2.85, 0.55
 FIELD = 0.48  # tangent of half the field of view
 FAR = 1e9
+Hit = tuple[float, float, float, float]  # distance and normal
 compiled = njit(cache=True, fastmath=True)
 
 
 @compiled
-def _quadratic(a, b, c):  # pragma: no cover - compiled
+def _quadratic(a: float, b: float, c: float) -> float:
     """Smallest positive root of a t^2 + 2 b t + c, or FAR."""
     inside = b * b - a * c
     if inside < 0 or a < 1e-12:
@@ -31,7 +32,7 @@ def _quadratic(a, b, c):  # pragma: no cover - compiled
 
 
 @compiled
-def _ball(ox, oy, oz, dx, dy, dz, y, r):  # pragma: no cover - compiled
+def _ball(ox: float, oy: float, oz: float, dx: float, dy: float, dz: float, y: float, r: float) -> Hit:
     """Distance to, and normal of, a ball of radius r at height y."""
     py = oy - y
     t = _quadratic(dx * dx + dy * dy + dz * dz, ox * dx + py * dy + oz * dz, ox * ox + py * py + oz * oz - r * r)
@@ -39,7 +40,7 @@ def _ball(ox, oy, oz, dx, dy, dz, y, r):  # pragma: no cover - compiled
 
 
 @compiled
-def _tube(ox, oy, oz, dx, dy, dz, low, high, r):  # pragma: no cover - compiled
+def _tube(ox: float, oy: float, oz: float, dx: float, dy: float, dz: float, low: float, high: float, r: float) -> Hit:
     """Distance to, and normal of, the side of an upright cylinder."""
     t = _quadratic(dx * dx + dz * dz, ox * dx + oz * dz, ox * ox + oz * oz - r * r)
     y = oy + t * dy
@@ -49,7 +50,7 @@ def _tube(ox, oy, oz, dx, dy, dz, low, high, r):  # pragma: no cover - compiled
 
 
 @compiled
-def _cylinder(ox, oy, oz, dx, dy, dz, height, r):  # pragma: no cover - compiled
+def _cylinder(ox: float, oy: float, oz: float, dx: float, dy: float, dz: float, height: float, r: float) -> Hit:
     """Distance to, and normal of, a cylinder that stands on the floor: its side or its lid."""
     if dy != 0:
         t = (height - oy) / dy
@@ -59,7 +60,7 @@ def _cylinder(ox, oy, oz, dx, dy, dz, height, r):  # pragma: no cover - compiled
 
 
 @compiled
-def _capsule(ox, oy, oz, dx, dy, dz, height, r):  # pragma: no cover - compiled
+def _capsule(ox: float, oy: float, oz: float, dx: float, dy: float, dz: float, height: float, r: float) -> Hit:
     """Distance to, and normal of, a cylinder with round ends."""
     best = _tube(ox, oy, oz, dx, dy, dz, r, height - r, r)
     lower = _ball(ox, oy, oz, dx, dy, dz, r, r)
@@ -72,7 +73,7 @@ def _capsule(ox, oy, oz, dx, dy, dz, height, r):  # pragma: no cover - compiled
 
 
 @compiled
-def _box(ox, oy, oz, dx, dy, dz, half):  # pragma: no cover - compiled
+def _box(ox: float, oy: float, oz: float, dx: float, dy: float, dz: float, half: float) -> Hit:
     """Distance to, and normal of, a cube that stands on the floor (slabs)."""
     ax, bx = (-half - ox) / dx, (half - ox) / dx
     ay, by = -oy / dy, (2 * half - oy) / dy
@@ -91,7 +92,7 @@ def _box(ox, oy, oz, dx, dy, dz, half):  # pragma: no cover - compiled
 
 
 @compiled
-def _solid(shape, size, ox, oy, oz, dx, dy, dz):  # pragma: no cover - compiled
+def _solid(shape: int, size: float, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float) -> Hit:
     """Distance to the object and its normal."""
     # a ray that misses the ball around every shape needs no closer look
     away = _ball(ox, oy, oz, dx, dy, dz, 0.55 * size, 0.78 * size)
@@ -107,7 +108,9 @@ def _solid(shape, size, ox, oy, oz, dx, dy, dz):  # pragma: no cover - compiled
 
 
 @compiled
-def _shade(shape, size, ox, oy, oz, dx, dy, dz):  # pragma: no cover - compiled
+def _shade(
+    shape: int, size: float, ox: float, oy: float, oz: float, dx: float, dy: float, dz: float
+) -> tuple[int, float, float]:
     """What one ray sees: surface, its brightness, the highlight on it."""
     t, nx, ny, nz = _solid(shape, size, ox, oy, oz, dx, dy, dz)
     surface = OBJECT
@@ -137,7 +140,7 @@ def _shade(shape, size, ox, oy, oz, dx, dy, dz):  # pragma: no cover - compiled
 
 
 @compiled
-def cast_room(shape, size, angle, side, samples):  # pragma: no cover - compiled
+def cast_room(shape: int, size: float, angle: float, side: int, samples: int) -> np.ndarray:
     """Brightness (side, side, 4) of floor, walls, object and highlight, seen from ``angle`` around the object."""
     sin, cos = np.sin(angle), np.cos(angle)
     drop = EYE_HEIGHT - AIM_HEIGHT

@@ -1,14 +1,18 @@
-"""The names of the data sets, and what makes each one."""
+"""The names of the data sets, what makes each one, and where its original files are."""
 
 import inspect
+import os
+import tarfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
+from unbraid.contract.extras import require
 from unbraid.datasets.base import Dataset
-from unbraid.datasets.remote import places
-from unbraid.datasets.storage import locate
-from unbraid.extras import require
+from unbraid.datasets.remote import Remote, download, md5_of
+from unbraid.datasets.storage import data_folder, locate
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,7 @@ class Entry:
     needs: tuple[tuple[str, str], ...] = ()
 
     def make(self) -> Any:
+        """The class or function that makes it; a missing package is answered with the extra that brings it."""
         for package, extra in self.needs:
             require(package, extra)
         module, _, attribute = self.maker.partition(":")
@@ -94,6 +99,82 @@ ENTRIES = (
 )
 
 
+_NORB = "https://cs.nyu.edu/~ylclab/data/norb-v1.0-small/"
+_NORB_TRAIN, _NORB_TEST = (
+    f"smallnorb-5x{toys}x9x18x6x2x96x96-{part}" for toys, part in (("46789", "training"), ("01235", "testing"))
+)
+_MPI3D = "https://storage.googleapis.com/disentanglement_dataset/Final_Dataset/"
+_MNIST = "https://ossci-datasets.s3.amazonaws.com/mnist/"
+_EMNIST = Remote(
+    "gzip.zip",
+    "58c8d27c78d21e728a6bc7b3cc06412e",
+    "https://biometrics.nist.gov/cs_links/EMNIST/gzip.zip",
+)
+
+
+def _file(base: str, name: str, md5: str) -> Remote:
+    return Remote(name, md5, base + name)
+
+
+REMOTE: dict[str, tuple[Remote, ...]] = {
+    "dsprites": (
+        _file(
+            "https://raw.githubusercontent.com/google-deepmind/dsprites-dataset/master/",
+            "dsprites_ndarray_co1sh3sc6or40x32y32_64x64.hdf5",
+            "b331c4447a651c44bf5e8ae09022e230",
+        ),
+    ),
+    "shapes3d": (
+        _file("https://storage.googleapis.com/3d-shapes/", "3dshapes.h5", "099a2078d58cec4daad0702c55d06868"),
+    ),
+    "cars3d": (
+        _file("http://www.scottreed.info/files/", "nips2015-analogy-data.tar.gz", "4e866a7919c1beedf53964e6f7a23686"),
+    ),
+    "smallnorb": (
+        _file(_NORB, f"{_NORB_TRAIN}-dat.mat.gz", "66054832f9accfe74a0f4c36a75bc0a2"),
+        _file(_NORB, f"{_NORB_TRAIN}-cat.mat.gz", "23c8b86101fbf0904a000b43d3ed2fd9"),
+        _file(_NORB, f"{_NORB_TRAIN}-info.mat.gz", "51dee1210a742582ff607dfd94e332e3"),
+        _file(_NORB, f"{_NORB_TEST}-dat.mat.gz", "e4ad715691ed5a3a5f138751a4ceb071"),
+        _file(_NORB, f"{_NORB_TEST}-cat.mat.gz", "5aa791cd7e6016cf957ce9bdb93b8603"),
+        _file(_NORB, f"{_NORB_TEST}-info.mat.gz", "a9454f3864d7fd4bb3ea7fc3eb84924e"),
+    ),
+    "mpi3d-toy": (_file(_MPI3D, "mpi3d_toy.npz", "55889cb7c7dfc655d6e0277beee88868"),),
+    "mpi3d-realistic": (_file(_MPI3D, "mpi3d_realistic.npz", "59a6225b88b635365f70c91b3e52f70f"),),
+    "mpi3d-real": (_file(_MPI3D, "mpi3d_real.npz", "0f33f609918fb5c97996692f91129802"),),
+    "mpi3d-complex": (
+        Remote("real3d_complicated_shapes_ordered.npz", page="https://github.com/rr-learning/disentanglement_dataset"),
+    ),
+    "mnist": (
+        _file(_MNIST, "train-images-idx3-ubyte.gz", "f68b3c2dcbeaaa9fbdd348bbdeb94873"),
+        _file(_MNIST, "train-labels-idx1-ubyte.gz", "d53e105ee54ea40749a09fcbcd1e9432"),
+        _file(_MNIST, "t10k-images-idx3-ubyte.gz", "9fb629c4189551a2d022fa330f9573f3"),
+        _file(_MNIST, "t10k-labels-idx1-ubyte.gz", "ec29112dd5afa0611ce80d1b7f02629c"),
+    ),
+    **{f"emnist-{k}": (_EMNIST,) for k in ("digits", "letters", "balanced", "byclass", "bymerge", "mnist")},
+    "celeba": (
+        Remote("img_align_celeba", page="https://mmlab.ie.cuhk.edu.hk/projects/CelebA.html"),
+        Remote("list_attr_celeba.txt", page="https://mmlab.ie.cuhk.edu.hk/projects/CelebA.html"),
+    ),
+}
+
+
+def names_of(dataset: str) -> Sequence[str]:
+    """File names of a data set that is one file."""
+    extra = ("mpi3d_real_complex.npz",) if dataset == "mpi3d-complex" else ()
+    return (*(remote.name for remote in REMOTE[dataset]), *extra)
+
+
+def places(dataset: str) -> list[Sequence[str]]:
+    """What must lie in the data folder: for each part, the names under which it may."""
+    if dataset == "cars3d":
+        return [("data/cars", "cars")]
+    if dataset.startswith("emnist"):
+        return [("gzip.zip", f"{dataset}-train-images-idx3-ubyte.gz", f"{dataset}-train-images-idx3-ubyte")]
+    if dataset == "mpi3d-complex":
+        return [names_of(dataset)]
+    return [(remote.name, remote.name.removesuffix(".gz")) for remote in REMOTE[dataset]]
+
+
 def names() -> list[str]:
     """Names that :func:`load` knows.
 
@@ -141,3 +222,43 @@ def load(name: str, **options: Any) -> Dataset:
             f"{name} does not take {', '.join(wrong)}. Its options: {', '.join(allowed) if allowed else 'none'}."
         )
     return found.make()(**dict(found.fixed), **options)
+
+
+def get(name: str, folder: str | os.PathLike | None = None) -> list[Path]:
+    """Download the original files of a data set; what is there and whole is left alone.
+
+    Parameters
+    ----------
+    name : str
+        A loaded data set: shapes3d, mnist, ...
+    folder : path, optional
+        Default: the data folder (``UNBRAID_DATA``, or the user's cache).
+
+    Returns
+    -------
+    list of paths
+    """
+    if name not in REMOTE:
+        raise ValueError(f"{name!r} needs no download or is unknown. To be had: {', '.join(REMOTE)}.")
+    root = data_folder() if folder is None else Path(folder)
+    paths = []
+    for remote in REMOTE[name]:
+        path = root / remote.name
+        if not remote.url and not path.exists():
+            raise FileNotFoundError(
+                f"{remote.name} of {name} cannot be fetched by a program. Get it from {remote.page} and put it into "
+                f"{root}."
+            )
+        if not path.exists() or (remote.md5 and path.is_file() and md5_of(path) != remote.md5):
+            download(remote.url, path, remote.md5)
+        paths.append(path)
+    if name == "cars3d":
+        _unpack_cars(paths[0])
+    return paths
+
+
+def _unpack_cars(archive: Path) -> None:
+    if not (archive.parent / "data" / "cars").is_dir():
+        with tarfile.open(archive) as tar:
+            members = [m for m in tar if m.name.startswith("data/cars/")]
+            tar.extractall(archive.parent, members=members, filter="data")

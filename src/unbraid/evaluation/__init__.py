@@ -2,17 +2,18 @@
 
 import time
 from collections.abc import Iterable
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
+from unbraid.contract.progress import bar
 from unbraid.evaluation.interval import interval, replicate
+from unbraid.evaluation.pool import encode_pool
 from unbraid.evaluation.protocol import PROTOCOLS, Protocol, find_protocol
-from unbraid.evaluation.registry import REGISTRY, Metric, register, select
+from unbraid.evaluation.registry import REGISTRY, register, select
 from unbraid.evaluation.sample import Sample, ceiling_codes, draw_sample
 from unbraid.evaluation.table import Evaluation, Score
-from unbraid.progress import bar
+from unbraid.metrics import Metric
 
 __all__ = [
     "PROTOCOLS",
@@ -28,8 +29,6 @@ __all__ = [
     "interval",
     "register",
 ]
-
-_ENCODE_AT_ONCE = 1000
 
 
 def evaluate(
@@ -51,12 +50,13 @@ def evaluate(
     ----------
     model_or_codes : estimator with ``transform``, or array (n_samples, n_codes)
     dataset_or_factors : data set, its name, a pair (X, factors), or array (n_samples, n_factors)
-        A data set has ``sample(n, random_state) -> X, factors``. With codes, the array of their factors: integers are
-        classes, floats are continuous.
+        A data set has ``sample(n, random_state) -> X, factors``. X is anything that the model's ``fit`` takes: arrays,
+        memory maps, files, frames, tensors, Dask arrays. With codes, the array of their factors: integers are classes,
+        floats are continuous.
     metrics : "all", a name, or names
         Names of metrics or of rows of the table.
     protocol : {"fast", "dlib-v1"} or Protocol
-        "dlib-v1" has the sample sizes and settings of the study: minutes a metric where trees are trained. "fast" has
+        "dlib-v1" has the sample sizes and settings of the study: minutes per metric where trees are trained. "fast" has
         the same estimands with smaller samples, and DCI by the compiled backend.
     progress : bool, optional
         Show a progress bar; by default on a terminal.
@@ -64,6 +64,7 @@ def evaluate(
     Returns
     -------
     Evaluation
+        One row per score; ``print`` shows the table, ``evaluation["mig"].value`` is a number.
 
     Examples
     --------
@@ -75,7 +76,9 @@ def evaluate(
     """
     rules = find_protocol(protocol)
     with bar("evaluate", total=None, show=progress) as advance:
-        factors, codes, observations = _pool(model_or_codes, dataset_or_factors, rules, advance)
+        factors, codes, observations = encode_pool(
+            model_or_codes, dataset_or_factors, rules.pool, rules.random_state, lambda n: advance(n, metric="encode")
+        )
         chosen = select(metrics, observations=observations is not None)
         sizes = {"n_samples": rules.n_samples, "n_train": rules.n_train, "n_test": rules.n_test}
         sample = draw_sample(factors, codes, observations, **sizes, random_state=rules.random_state)
@@ -95,30 +98,6 @@ def evaluate(
         n_factors=sample.pool_factors.shape[1],
         version=__version__,
     )
-
-
-def _pool(model: Any, data: Any, rules: Protocol, advance: Any) -> tuple[Any, Any, np.ndarray | None]:
-    """Factors, codes and (from a model) observations."""
-    if not hasattr(model, "transform"):
-        if isinstance(data, str) or (hasattr(data, "sample") and not hasattr(data, "iloc")):
-            raise TypeError("codes were given with a data set; give the model itself, or the factors of these codes.")
-        return data, model, None
-    if isinstance(data, str):
-        data = import_module("unbraid.datasets").load(data)
-    if isinstance(data, tuple) and len(data) == 2:
-        X, factors = np.asarray(data[0]), data[1]
-    elif hasattr(data, "sample"):
-        X, factors = data.sample(rules.pool, random_state=rules.random_state)
-    else:
-        raise TypeError(
-            f"a {type(model).__name__} needs data to encode, and received {type(data).__name__}: "
-            "give a data set, its name, or a pair (X, factors)."
-        )
-    codes = []
-    for start in range(0, len(X), _ENCODE_AT_ONCE):
-        codes.append(np.asarray(model.transform(X[start : start + _ENCODE_AT_ONCE])))
-        advance(len(codes[-1]), metric="encode")
-    return factors, np.concatenate(codes), X
 
 
 def _steps(metric: Metric, rules: Protocol) -> int:

@@ -13,16 +13,16 @@ def interval(
 
     Over halves drawn without replacement a score varies as much as over fresh samples of full size, since
     :math:`1/(n/2) - 1/n = 1/n`, and its mean there lies as far from the value as the value from its limit, to first
-    order (the m-out-of-n bootstrap of Bickel, Goetze & van Zwet 1997 with m = n/2). Unlike the bootstrap with
-    replacement it makes no ties, which nearest neighbours and trees would take for structure, and it trains and tests
-    on different rows. With bias b and standard deviation s of the replicates,
+    order (the m-out-of-n bootstrap with m = n/2). Unlike the bootstrap with replacement it makes no ties, which nearest
+    neighbours and trees would take for structure, and it trains and tests on different rows. With bias b and standard
+    deviation s of the replicates,
 
     .. math:: \big[\min(\hat\theta, \hat\theta - b) - c s,\; \max(\hat\theta, \hat\theta - b) + c s\big],
               \qquad T(c + |b| / s) - T(-c) = 0.95
 
-    with T Student's distribution function: the interval of Imbens & Manski 2004 for a value known to lie between two
-    estimates. It covers the expected score of this many samples, and the score of infinitely many as far as the first
-    order goes, each in 95 % of cases.
+    with T Student's distribution function: the interval for a value known to lie between two estimates. It covers the
+    expected score of this many samples, and the score of infinitely many as far as the first order goes, each in 95 %
+    of cases.
 
     Parameters
     ----------
@@ -35,6 +35,12 @@ def interval(
     Returns
     -------
     low, high : ndarrays (n_scores,)
+        NaN with fewer than two replicates.
+
+    References
+    ----------
+    Bickel, Goetze & van Zwet 1997, "Resampling fewer than n observations"; Imbens & Manski 2004, "Confidence intervals
+    for partially identified parameters".
 
     Examples
     --------

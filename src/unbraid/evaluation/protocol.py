@@ -63,7 +63,18 @@ class Protocol:
         """Samples to encode."""
         return max(self.n_samples, self.n_train + self.n_test)
 
+    @property
+    def batches(self) -> dict[str, int]:
+        """Settings of the scores that compare batches."""
+        sizes = {"n_train": self.n_batches, "n_test": self.n_batches_test, "batch_size": self.batch_size}
+        return sizes | {"n_bins": self.n_bins}
+
+    def training_sizes(self, available: int) -> list[int]:
+        """Sizes of the downstream tasks that so many training rows allow; all rows if they allow none."""
+        return [n for n in self.downstream_sizes if n <= available] or [available]
+
     def to_dict(self) -> dict[str, Any]:
+        """All settings by name."""
         return asdict(self)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
+from unbraid.contract.inputs import Rows
 from unbraid.metrics.arrays import check, check_factors, choose
 from unbraid.metrics.mcc import match
 
@@ -15,14 +16,24 @@ Parts = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 @dataclass(frozen=True)
 class Sample:
-    """A pool of factors and codes, and the rows of it that plain metrics, training and testing use."""
+    """A pool of factors and codes, and the rows of it that plain metrics, training and testing use.
+
+    Attributes
+    ----------
+    pool_factors : ndarray (n_pool, n_factors)
+    pool_codes : ndarray (n_pool, n_codes)
+    rows, train, test : ndarrays of int
+        Rows for metrics that train nothing, to train on, and to test on.
+    pool_observations : Rows, optional
+        What the codes were made from.
+    """
 
     pool_factors: np.ndarray
     pool_codes: np.ndarray
     rows: np.ndarray
     train: np.ndarray
     test: np.ndarray
-    pool_observations: np.ndarray | None = None
+    pool_observations: Rows | None = None
 
     @cached_property
     def factors(self) -> np.ndarray:
@@ -37,6 +48,12 @@ class Sample:
         """Factors and codes to train on, factors and codes to test on."""
         v, z = self.pool_factors, self.pool_codes
         return v[self.train], z[self.train], v[self.test], z[self.test]
+
+    def observations(self, most: int) -> np.ndarray:
+        """The first ``most`` observations, read by the one rule of units."""
+        if self.pool_observations is None:
+            raise ValueError("these codes came without observations. Give a model, and a data set or (X, factors).")
+        return self.pool_observations.clean(self.pool_observations.take(self.rows[:most]))
 
     @property
     def n_train(self) -> int:
@@ -83,14 +100,37 @@ def _reshape(ideal: np.ndarray, values: np.ndarray, codes: np.ndarray) -> np.nda
 def draw_sample(
     factors: ArrayLike,
     codes: ArrayLike,
-    observations: np.ndarray | None,
+    observations: Rows | None,
     *,
     n_samples: int,
     n_train: int,
     n_test: int,
     random_state: int,
 ) -> Sample:
-    """All rows up to the sizes given. Of few rows a third is for testing, which is how the metrics split themselves."""
+    """All rows up to the sizes given. Of few rows a third is for testing, which is how the metrics split themselves.
+
+    Parameters
+    ----------
+    factors : array (n_pool, n_factors)
+    codes : array (n_pool, n_codes)
+    observations : Rows or None
+    n_samples, n_train, n_test : int
+        Most rows for metrics that train nothing, to train on, and to test on.
+    random_state : int
+        Draws the rows.
+
+    Returns
+    -------
+    Sample
+        What a metric's ``score`` receives.
+
+    Examples
+    --------
+    >>> factors = np.arange(30) % 3
+    >>> sample = draw_sample(factors, factors, None, n_samples=12, n_train=10, n_test=20, random_state=0)
+    >>> len(sample.factors), [len(part) for part in sample.parts]
+    (12, [10, 10, 10, 10])
+    """
     _, z = check(factors, codes, min_samples=4)
     n = len(z)
     order = np.random.default_rng(random_state).permutation(n)
@@ -114,12 +154,23 @@ def _array(factors: ArrayLike) -> np.ndarray:
 
 
 def ceiling_codes(factors: ArrayLike, *, marginal: str = "gaussian", random_state: int | None = 0) -> np.ndarray:
-    r"""One code a factor, which determines it and has a continuous marginal: what a perfect encoder could give.
+    r"""One code per factor, which determines it and has a continuous marginal: what a perfect encoder could give.
 
     .. math:: z = F^{-1}(u), \qquad u \text{ uniform on } [P(v < v_i), P(v \le v_i)]
 
     with F the Gaussian or uniform distribution function. The value of the factor is a function of z; z spreads within
     each value as the marginal demands.
+
+    Parameters
+    ----------
+    factors : array (n_samples, n_factors)
+    marginal : {"gaussian", "uniform"}
+    random_state : int
+
+    Returns
+    -------
+    ndarray (n_samples, n_factors)
+        The order of each column is that of its factor.
 
     Examples
     --------

@@ -8,8 +8,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from unbraid.contract.extras import require
 from unbraid.evaluation.protocol import Protocol
-from unbraid.extras import require
 
 _HEAD = ("metric", "value", "95 % interval", "chance", "ceiling", "seconds")
 
@@ -94,7 +94,7 @@ class Evaluation:
         return text
 
     def to_pandas(self) -> Any:
-        """A DataFrame, one row a score, indexed by its name."""
+        """A DataFrame, one row per score, indexed by its name."""
         pandas = require("pandas", "metrics")
         return pandas.DataFrame([asdict(s) for s in self.scores]).set_index("name")
 

@@ -1,7 +1,15 @@
 """NICE, RealNVP, GIN and self-supervised GIN."""
 
-from unbraid.flows.augment import AffineRecipe
-from unbraid.flows.estimators import GIN, NICE, RealNVP
-from unbraid.flows.selfsupervised import SelfSupervisedGIN
+from typing import Any
 
-__all__ = ["GIN", "NICE", "AffineRecipe", "RealNVP", "SelfSupervisedGIN"]
+from unbraid.methods import estimators_of
+
+_ESTIMATORS = estimators_of("flows")
+
+__all__ = [*_ESTIMATORS]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ESTIMATORS:
+        return _ESTIMATORS[name].load()
+    raise AttributeError(f"unbraid.flows has no {name!r}; it has: {', '.join(sorted(__all__))}")

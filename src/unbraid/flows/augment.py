@@ -1,69 +1,10 @@
-"""Augmentations for self-supervised GIN: the papers' affine recipe, and how a user's function is called."""
+"""How a user's augmentation is called for self-supervised GIN."""
 
 import inspect
 from collections.abc import Callable
-from itertools import combinations
 from typing import Any
 
 import numpy as np
-import torch
-import torch.nn.functional as F
-
-
-class AffineRecipe:
-    """Translation, rotation, scaling and their combinations: 7 augmented images and the original (Appendix B).
-
-    Parameters
-    ----------
-    translation : float
-        Largest shift to each side, as a share of the image's width and height.
-    rotation : (float, float)
-        Degrees.
-    scaling : (float, float)
-        Factors.
-
-    Examples
-    --------
-    >>> images = np.zeros((2, 28, 28)); images[:, 10:18, 12:16] = 1
-    >>> AffineRecipe()(images, np.random.default_rng(0)).shape
-    (2, 8, 28, 28)
-    """
-
-    n_members = 8
-
-    def __init__(
-        self,
-        translation: float = 0.1,
-        rotation: tuple[float, float] = (0.0, 5.0),
-        scaling: tuple[float, float] = (0.8, 1.25),
-    ):
-        self.translation, self.rotation, self.scaling = translation, rotation, scaling
-
-    def __call__(self, X: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Sets (n, 8, height, width[, channels]) of images (n, height, width[, channels])."""
-        if X.ndim not in (3, 4):
-            raise ValueError(
-                f"augment='affine' needs images (n, height, width) or (n, height, width, channels), not {X.shape}."
-            )
-        images = torch.from_numpy(np.ascontiguousarray(X, dtype=np.float32))
-        images = images.unsqueeze(1) if images.ndim == 3 else images.permute(0, 3, 1, 2)
-        members = [images]
-        for size in (1, 2, 3):
-            for parts in combinations(("translation", "rotation", "scaling"), size):
-                theta = torch.from_numpy(self.matrices(len(images), parts, rng).astype(np.float32))
-                grid = F.affine_grid(theta, list(images.shape), align_corners=False)
-                members.append(F.grid_sample(images, grid, align_corners=False))
-        sets = torch.stack(members, 1)
-        sets = sets.squeeze(2) if X.ndim == 3 else sets.permute(0, 1, 3, 4, 2)
-        return sets.numpy()
-
-    def matrices(self, n: int, parts: tuple[str, ...], rng: np.random.Generator) -> np.ndarray:
-        """(n, 2, 3) maps from the new image's coordinates, in [-1, 1], to the old one's."""
-        shift = rng.uniform(-2 * self.translation, 2 * self.translation, (n, 2)) * ("translation" in parts)
-        angle = np.deg2rad(rng.uniform(*self.rotation, n)) * ("rotation" in parts)
-        scale = np.where("scaling" in parts, rng.uniform(*self.scaling, n), 1.0)
-        cos, sin = np.cos(angle) / scale, np.sin(angle) / scale
-        return np.stack((np.stack((cos, -sin, shift[:, 0]), 1), np.stack((sin, cos, shift[:, 1]), 1)), 1)
 
 
 def caller(augment: Callable) -> Callable[[np.ndarray, np.random.Generator], np.ndarray]:

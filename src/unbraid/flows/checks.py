@@ -7,11 +7,9 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from sklearn.neighbors import NearestNeighbors
 
+from unbraid.contract.warnings import AssumptionWarning
+
 SMALL_CLASS = 20  # members; below it a standard deviation is known to 16 % at best
-
-
-class AssumptionWarning(UserWarning):
-    """An assumption of identifiability that the data do not meet."""
 
 
 def class_groups(

@@ -4,8 +4,6 @@ A condition draws batches and turns codes into a loss: the negative log-likeliho
 statistics of the batch (Eq. 11 and 12), or of a small network where the condition is continuous.
 """
 
-from typing import Any
-
 import numpy as np
 import torch
 from torch import Tensor
@@ -32,11 +30,16 @@ class Condition:
         """Mean -log density of codes r (K, features, batch) for each of K models."""
         raise NotImplementedError
 
-    def get_state(self) -> dict[str, Any]:
-        """What a resumed run needs."""
-        return {}
+    def point_weights(self) -> Tensor:
+        """Of the points of a batch, summing to 1."""
+        raise NotImplementedError
 
-    def set_state(self, state: dict[str, Any]) -> None: ...
+    def get_state(self) -> dict[str, np.ndarray]:
+        """What a resumed run needs."""
+        raise NotImplementedError
+
+    def set_state(self, state: dict[str, np.ndarray]) -> None:
+        raise NotImplementedError
 
     def _grouped(self, r: Tensor) -> Tensor:
         """-log density averaged over the last axis and summed over features: (K, features, groups, members) in."""
@@ -77,16 +80,15 @@ class Classes(Condition):
         return np.concatenate(batch)
 
     def loss(self, r: Tensor, index: np.ndarray, extra: Tensor) -> Tensor:
-        return self._grouped(r.unflatten(2, (self.n_classes, self.size))) @ self.weights.to(r.dtype)
+        return self._grouped(r.unflatten(2, (self.n_classes, self.size))) @ self.weights.to(r)
 
-    def point_weights(self, dtype: torch.dtype) -> Tensor:
-        """Of the points of a batch, summing to 1."""
-        return (self.weights / self.size).repeat_interleave(self.size).to(dtype)
+    def point_weights(self) -> Tensor:
+        return (self.weights / self.size).repeat_interleave(self.size)
 
-    def get_state(self) -> dict[str, Any]:
+    def get_state(self) -> dict[str, np.ndarray]:
         return {"queue": np.concatenate(self._queues), "lengths": np.array([len(q) for q in self._queues])}
 
-    def set_state(self, state: dict[str, Any]) -> None:
+    def set_state(self, state: dict[str, np.ndarray]) -> None:
         self._queues = np.split(state["queue"], np.cumsum(state["lengths"])[:-1])
 
 
@@ -104,13 +106,13 @@ class Shuffled(Condition):
         batch, self._queue = self._queue[: self.size], self._queue[self.size :]
         return batch
 
-    def point_weights(self, dtype: torch.dtype) -> Tensor:
-        return torch.full((self.size,), 1 / self.size, dtype=dtype)
+    def point_weights(self) -> Tensor:
+        return torch.full((self.size,), 1 / self.size)
 
-    def get_state(self) -> dict[str, Any]:
+    def get_state(self) -> dict[str, np.ndarray]:
         return {"queue": self._queue}
 
-    def set_state(self, state: dict[str, Any]) -> None:
+    def set_state(self, state: dict[str, np.ndarray]) -> None:
         self._queue = state["queue"]
 
 
@@ -132,8 +134,8 @@ class Sets(Shuffled):
         var = (r - r.mean(-1, keepdim=True)).square().mean(-1) + FLOOR
         return loss + 0.5 * self.marginal * var.log().sum(1)
 
-    def point_weights(self, dtype: torch.dtype) -> Tensor:
-        return super().point_weights(dtype).repeat_interleave(self.n_members) / self.n_members
+    def point_weights(self) -> Tensor:
+        return super().point_weights().repeat_interleave(self.n_members) / self.n_members
 
 
 class SoftLabels(Shuffled):
@@ -144,7 +146,7 @@ class SoftLabels(Shuffled):
         self.weights = torch.from_numpy(np.ascontiguousarray(weights, dtype=np.float32))
 
     def loss(self, r: Tensor, index: np.ndarray, extra: Tensor) -> Tensor:
-        weights = self.weights[torch.from_numpy(index)].to(r.dtype)
+        weights = self.weights[torch.from_numpy(index)].to(r)
         total = r.new_zeros(len(r))
         for w in weights.T:
             if w.sum() > 1e-3:
@@ -184,5 +186,5 @@ class Continuous(Shuffled):
         return mean, log_std.clamp(-12, 12).exp()
 
     def loss(self, r: Tensor, index: np.ndarray, extra: Tensor) -> Tensor:
-        p = self.parameters_at(self.values[:, torch.from_numpy(index)].to(r.dtype), extra)
+        p = self.parameters_at(self.values[:, torch.from_numpy(index)].to(r), extra)
         return self.family.nll(r, p).sum(1).mean(-1)

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from unbraid.contract.warnings import DataWarning
+
 CONDITIONS = ("auto", "classes", "soft", "continuous")
 
 
@@ -46,7 +48,7 @@ def understand(labels: np.ndarray | None, n: int, condition: str = "auto") -> La
         y = y[:, 0]
     if y.ndim not in (1, 2) or len(y) != n:
         raise ValueError(
-            f"labels have shape {y.shape} and X has {n} rows. Give one label a row (n,), class weights (n, C) or "
+            f"labels have shape {y.shape} and X has {n} rows. Give one label per row (n,), class weights (n, C) or "
             "continuous conditions (n, q)."
         )
     if y.dtype.kind == "f" and not np.isfinite(y).all():
@@ -82,7 +84,7 @@ def _classes(y: np.ndarray) -> Labels:
         warnings.warn(
             f"{int(lonely.sum())} of {len(classes)} classes have one member and were left out, as one point has no "
             f"variance: {classes[lonely][:5].tolist()}.",
-            UserWarning,
+            DataWarning,
             stacklevel=4,
         )
         number = np.where(lonely, -1, np.cumsum(~lonely) - 1)

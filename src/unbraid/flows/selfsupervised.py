@@ -1,6 +1,5 @@
 """Self-supervised GIN: each point's augmentations are its condition."""
 
-import os
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -9,10 +8,13 @@ import torch
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
-from unbraid.flows.augment import AffineRecipe, caller, draw_sets
+from unbraid.contract.inputs import Rows, checksum
+from unbraid.datasets.augment import AffineSets
+from unbraid.flows.augment import caller, draw_sets
 from unbraid.flows.base import FlowEstimator
 from unbraid.flows.conditions import Sets
 from unbraid.flows.spectrum import agreement
+from unbraid.flows.training import encode_elsewhere
 from unbraid.networks.flow import Flow
 
 KEPT = 30_000_000  # numbers: sets up to this size are drawn once and kept, as in the paper; larger ones batch by batch
@@ -29,12 +31,13 @@ class SelfSupervisedGIN(FlowEstimator):
     Parameters
     ----------
     augment : callable, "affine" or None
-        ``augment(X)`` or ``augment(X, rng)``: points like X, or sets (n, M, ...). ``"affine"`` is the papers' recipe
-        for digits. None: :meth:`fit` takes sets.
+        ``augment(X)`` or ``augment(X, rng)``: points like X, or sets (n, M, ...). ``"affine"`` is the paper's recipe
+        for digits, :class:`~unbraid.datasets.AffineSets`. None: :meth:`fit` takes sets. A run goes on from its
+        ``checkpoint`` only if ``augment`` draws the same again, so let it draw from ``rng`` alone.
     n_augmentations : int
-        M, calls of a function that returns one augmentation a point.
+        M, calls of a function that returns one augmentation per point.
     batch_size : int
-        Points (sets) a step.
+        Points (sets) per step.
     noise : float or "auto"
         "auto" is 5 % of the overall standard deviation of X. It moves what the augmentations leave alone a little,
         which lets those latents be found as well (the paper has 0.01).
@@ -47,11 +50,12 @@ class SelfSupervisedGIN(FlowEstimator):
     n_init : int
         Starts, trained at once. From three on, the one is kept whose codes agree most with those of the others
         (:func:`~unbraid.flows.spectrum.agreement`): the loss does not see every way to fail.
-    The others are those of :class:`~unbraid.GIN`.
+    **settings
+        See :class:`~unbraid.GIN`.
 
     Attributes
     ----------
-    n_informative_, importance_, reach_, stds_, order_, init_scores_, history_ :
+    n_informative_, n_informative_interval_, above_noise_, importance_, reach_, stds_, order_, init_scores_, history_ :
         As in GIN; ``stds_`` is the std over all points.
     set_stds_ : array (n_features,)
         RMS over points of the std within a set.
@@ -74,7 +78,8 @@ class SelfSupervisedGIN(FlowEstimator):
     """
 
     _kind = "gin"
-    _count_by_spread = False
+
+    _not_identity = FlowEstimator._not_identity | {"augment"}  # what it draws is compared
 
     def __init__(
         self,
@@ -82,45 +87,24 @@ class SelfSupervisedGIN(FlowEstimator):
         *,
         n_augmentations: int = 10,
         marginal: float = 0.004,
-        architecture: str = "auto",
-        n_blocks: int | tuple[int, int, int] | None = None,
-        hidden: int | tuple[int, int, int] | None = None,
-        clamp: str = "atan",
         batch_size: int = 250,
-        max_steps: int = 800,
-        learning_rate: float = 1e-2,
-        noise: float | str = "auto",
         n_init: int = 6,
-        n_informative: int | str = "auto",
-        validation_fraction: float = 0.1,
         patience: int = 10,
-        tol: float = 1e-3,
-        max_seconds: float | None = None,
-        engine: str = "auto",
-        checkpoint: str | os.PathLike | None = None,
-        progress: bool | None = None,
-        random_state: Any = None,
+        **settings: Any,
     ):
+        super().__init__(batch_size=batch_size, n_init=n_init, patience=patience, **settings)
         self.augment = augment
         self.n_augmentations = n_augmentations
         self.marginal = marginal
-        super().__init__(
-            latent="normal", architecture=architecture, n_blocks=n_blocks, hidden=hidden, clamp=clamp,
-            batch_size=batch_size, max_steps=max_steps, learning_rate=learning_rate, noise=noise, n_init=n_init,
-            n_informative=n_informative, validation_fraction=validation_fraction, patience=patience, tol=tol,
-            max_seconds=max_seconds, engine=engine, checkpoint=checkpoint, progress=progress,
-            random_state=random_state,
-        )  # fmt: skip
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit to points with ``augment``, or to sets (n, M, ...) without; ``y`` is ignored."""
         self._check_parameters()
-        self.__dict__.pop("_cached_flow", None)
-        split, architecture, training, after = self._seeds()
-        sets, points, draw = self._sources(X, split)
-        self._set_noise(points if points is not None else sets.reshape(-1, *self._shape_in))
-        self._shape_net = self._choose_shape(self._shape_in)
+        seed = self._seed()
+        split, architecture, training, after = self._streams(seed)
+        given, sets, points, draw = self._sources(X, split)
         flow = self._build(architecture, self.n_init)
+        self._set_noise(points if points is not None else sets.reshape(-1, *self.row_shape_))
         n, members = (
             (len(sets), sets.shape[1]) if sets is not None else (len(points), self._members(draw, points, split))
         )
@@ -131,49 +115,53 @@ class SelfSupervisedGIN(FlowEstimator):
 
         def rows_of(index: np.ndarray, rng: np.random.Generator) -> Tensor:
             part = sets[index] if sets is not None else draw(points[index], rng)
-            return self._to_rows(part.reshape(-1, *self._shape_in), torch.float32)
+            return self._to_network(part.reshape(-1, *self.row_shape_), torch.float32)
 
-        judged = held_out if held else train[:1000]
-        evaluate, choose = self._judges(flow, rows_of(judged, split), members, split)
-        self._train(condition, lambda index, rng: rows_of(train[index], rng), evaluate, flow, training, choose)
+        judged = rows_of(held_out if held else train[:1000], split)
+        drawn = f"{len(judged)} held out {checksum(judged.numpy()):08x}"
+        identity = self._flow_identity(seed, given, flow, augmented=drawn)
+        evaluate, choose = self._judges(flow, judged, members, split)
+        self._train(
+            condition, lambda index, rng: rows_of(train[index], rng), evaluate, flow, training, identity, choose
+        )
         self._describe(rows_of, n, members, after)
         return self
 
-    def _sources(self, X: Any, rng: np.random.Generator) -> tuple[Any, Any, Any]:
-        """Sets that are at hand (or None), the points, and the function that draws sets."""
+    def _sources(self, X: Any, rng: np.random.Generator) -> tuple[Rows, Any, Any, Any]:
+        """The rows as given, sets that are at hand (or None), the points, and the function that draws sets."""
         if self.augment is None:
-            sets = self._validate_sets(X)
-            return sets, None, None
+            given, sets = self._read_sets(X)
+            return given, sets, None, None
         if isinstance(self.augment, str) and self.augment != "affine":
             raise ValueError(f"augment={self.augment!r} is unknown; give a function, 'affine', or None with sets.")
-        points = self._validate(X, reset=True)
-        if len(points) < 3:
-            raise ValueError(f"self-supervised GIN needs at least 3 points, and X has n_samples = {len(points)}.")
-        augment = AffineRecipe() if isinstance(self.augment, str) else caller(self.augment)
+        given = self._read(X, fewest=3)
+        points = given.array()
+        augment = AffineSets(noise=0) if isinstance(self.augment, str) else caller(self.augment)
 
         def draw(part: np.ndarray, rng: np.random.Generator) -> np.ndarray:
             return draw_sets(augment, part, self.n_augmentations, rng)
 
         if points.size * self.n_augmentations <= KEPT:
-            return draw(points, rng), points, draw
-        return None, points, draw
+            return given, draw(points, rng), points, draw
+        return given, None, points, draw
 
     def _members(self, draw: Any, points: np.ndarray, rng: np.random.Generator) -> int:
         return draw(points[:2], rng).shape[1]
 
-    def _validate_sets(self, X: Any) -> np.ndarray:
-        X = X if hasattr(X, "dtype") else np.asarray(X)
-        if np.ndim(X) < 3:
+    def _read_sets(self, X: Any) -> tuple[Rows, np.ndarray]:
+        """The members of all sets as rows, and the sets."""
+        X = np.asarray(X)
+        if X.ndim < 3:
             raise ValueError(
-                f"without augment, fit takes sets of shape (n, M, ...), and X has shape {np.shape(X)}. Give "
+                f"without augment, fit takes sets of shape (n, M, ...), and X has shape {X.shape}. Give "
                 "SelfSupervisedGIN(augment=...) to draw them from points. Reshape your data into sets otherwise."
             )
         if X.shape[1] < 2:
             raise ValueError(
                 f"sets of {X.shape[1]} have no variance; each needs at least 2 augmentations (X: {X.shape})."
             )
-        flat = self._validate(np.reshape(X, (-1, *X.shape[2:])), reset=True)
-        return flat.reshape(X.shape)
+        rows = self._read(X.reshape(-1, *X.shape[2:]))
+        return rows, rows.array().reshape(X.shape)
 
     def _judges(self, flow: Flow, rows: Tensor, members: int, rng: np.random.Generator) -> tuple[Any, Any]:
         """Of starts: the loss of held-out sets under their own statistics, and which one agrees most with the others.
@@ -188,7 +176,7 @@ class SelfSupervisedGIN(FlowEstimator):
         index = np.arange(len(rows) // members)
 
         def evaluate(theta: Tensor, extra: Tensor) -> np.ndarray:
-            r, volume = flow.encode(theta, noisy, batch_size=1000)
+            r, volume = encode_elsewhere(flow, theta, noisy)
             return (condition.loss(r.transpose(1, 2), index, extra) - volume.mean(1)).numpy()
 
         def choose(scores: np.ndarray, theta: Tensor) -> int:
@@ -201,7 +189,7 @@ class SelfSupervisedGIN(FlowEstimator):
         return evaluate, choose
 
     def _describe(self, rows_of: Any, n: int, members: int, rng: np.random.Generator) -> None:
-        some = rng.permutation(n)[: max(2, (8000 if len(self._shape_net) == 3 else 50_000) // members)]
+        some = rng.permutation(n)[: max(2, (8000 if len(self._network_shape) == 3 else 50_000) // members)]
         rows = rows_of(some, rng)
         rows = rows + self.noise_ * torch.from_numpy(rng.standard_normal(tuple(rows.shape), dtype=np.float32))
         theta = torch.from_numpy(self.theta_)[None]
@@ -217,11 +205,11 @@ class SelfSupervisedGIN(FlowEstimator):
     def transform(self, X: Any) -> np.ndarray:
         """Codes (n, n_features) of points, or (n, M, n_features) of sets; the most important latent first."""
         check_is_fitted(self, "theta_")
-        shape = tuple(getattr(X, "shape", np.shape(np.asarray(X))))
-        if len(shape) == len(self._shape_in) + 2 and shape[2:] == self._shape_in:
-            X = X if hasattr(X, "dtype") else np.asarray(X)
-            return super().transform(np.reshape(X, (-1, *shape[2:]))).reshape(*shape[:2], -1)
-        return super().transform(X)
+        n_members, *shape = Rows(X).row_shape
+        if shape and tuple(shape) == tuple(self.row_shape_):
+            members = self._new_rows(np.asarray(X).reshape(-1, *shape))
+            return self._codes_of(members).reshape(-1, n_members, self._n_features_out)
+        return self._codes_of(self._new_rows(X))
 
     def _get_state(self) -> dict[str, Any]:
         state = super()._get_state()

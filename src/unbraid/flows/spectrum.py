@@ -1,23 +1,85 @@
-"""Which latent dimensions matter (spectrum, between-class information, the knee), and which starts agree on them."""
+"""Which latent dimensions matter (the count above the noise, between-class information), and which starts agree."""
+
+import warnings
+from dataclasses import dataclass
 
 import numpy as np
 
+from unbraid.contract.warnings import TrustWarning
 
-def knee(values: np.ndarray, *, most: int | None = None) -> int:
-    """How many of the decreasing ``values`` stand before the largest drop of their logarithm.
+CLEAR_DROP = 2.0  # a latent of twice the spread that noise gives it owes three quarters of its variance to the data
+LEAST_VARIANCE = 0.1**2  # of log ratios, which are known to a few per cent
+SUPPORT = 1.92  # log-likelihood below the maximum at the ends of a 95 % interval
 
-    Only the first ``most`` drops count (half of the values, unless told): the far end of a spectrum has gaps
-    that mean nothing.
 
-    >>> knee(np.array([5.0, 2.0, 0.02, 0.01, 0.009]))
-    2
+@dataclass(frozen=True)
+class Count:
+    """How many latents are informative, the counts ``low`` to ``high`` that may be, and the factor of the drop."""
+
+    n: int
+    low: int
+    high: int
+    drop: float
+
+    @property
+    def clear(self) -> bool:
+        return self.low == self.high and self.drop >= CLEAR_DROP
+
+
+def count_above_noise(ratios: np.ndarray) -> Count:
+    r"""How many latents stand out of the noise, by their spreads over those that the noise alone gives them.
+
+    The logarithms y of the sorted ratios are split in two normal groups where their profile likelihood is largest:
+
+    .. math:: l(n) = -\frac{n}{2} \log v(y_1, \dots, y_n) - \frac{d + 1 - n}{2} \log v(y_{n + 1}, \dots, y_d, 0)
+
+    with the variances v, of 0.1^2 at least. The second is no larger than the first (else both are the pooled one, the
+    maximum under this condition): noise is much alike in all latents that hold only noise, while factors may differ.
+    (Zhu and Ghodsi have one variance for both groups.) The 0 is the noise itself, so that all d latents can be
+    informative. The mean of the second group is free, as data may have noise of their own beyond what was added. The
+    interval holds all n with l(n) within 1.92 of the maximum, and the place of the largest single drop.
+
+    Chosen among four rules on 24 GIN fits (seeds 100 to 102, 200 and 201; 1, 2, 4, 6 and 9 factors of ten; the default
+    noise and 0.01): 22 counts are right, and the two others, of fits that failed (MCC .67 and .60), are uncertain.
+    On 13 fits that had no part in it (seeds 300 to 303; 1, 2, 6 and 9 of ten) 12 are right; the other says 7 to 9 of 9.
+
+    References
+    ----------
+    Zhu and Ghodsi (2006), Automatic dimensionality selection from the scree plot via the use of profile likelihood.
+
+    Examples
+    --------
+    >>> count_above_noise(np.array([20.0, 9.0, 1.0, 1.0, 1.0]))
+    Count(n=2, low=2, high=2, drop=9.0)
     """
-    values = np.asarray(values, float)
-    if len(values) < 2:
-        return len(values)
-    most = max(1, len(values) // 2) if most is None else most
-    drops = -np.diff(np.log(np.maximum(values, 1e-300)))
-    return int(np.argmax(drops[:most])) + 1
+    levels = np.append(np.log(np.sort(np.maximum(ratios, 1.0))[::-1]), 0.0)
+    likelihood = np.array([_two_groups(*np.split(levels, [n])) for n in range(1, len(levels))])
+    n = int(np.argmax(likelihood)) + 1
+    drops = -np.diff(levels)
+    likely = [*np.flatnonzero(likelihood >= likelihood.max() - SUPPORT), np.argmax(drops)]
+    return Count(n, int(min(likely)) + 1, int(max(likely)) + 1, float(np.exp(drops[n - 1])))
+
+
+def _two_groups(first: np.ndarray, second: np.ndarray) -> float:
+    """Profile log-likelihood of two normal groups, the second no wider than the first, up to a constant."""
+    sizes = np.array([len(first), len(second)])
+    variances = np.maximum([first.var(), second.var()], LEAST_VARIANCE)
+    if variances[1] > variances[0]:
+        variances[:] = sizes @ variances / sizes.sum()
+    return float(-(sizes @ np.log(variances)) / 2)
+
+
+def warn_of_uncertain_count(count: Count, n_features: int, noise: float) -> None:
+    """Warn where the spectrum allows several counts, or has no clear drop."""
+    if not count.clear:
+        warnings.warn(
+            f"n_informative_ = {count.n} of {n_features} is uncertain: the spectrum allows {count.low} to {count.high} "
+            f"latents, and the spread over the noise drops by a factor of {count.drop:.2f} after the last one counted "
+            f"(a clear drop is {CLEAR_DROP:g} or more). Look at above_noise_; lower noise (here {noise:.3g}) if weak "
+            "factors may be lost in it, train longer, or give n_factors.",
+            TrustWarning,
+            stacklevel=5,  # the caller of fit
+        )
 
 
 def class_information(log_densities: np.ndarray, labels: np.ndarray, priors: np.ndarray) -> np.ndarray:

@@ -1,11 +1,7 @@
-"""The training loop of the flows: Adam on one flat parameter tensor, plateau rule, exact resume."""
+"""A step of the flows: Adam on one flat parameter tensor for all starts, and the plateau rule."""
 
-import json
-import os
-import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +10,7 @@ from torch import Tensor
 
 from unbraid.flows.conditions import Condition
 from unbraid.networks.flow import Flow
-from unbraid.progress import bar
+from unbraid.training.checkpoint import adam_state, set_adam_state
 
 BETAS = (0.9, 0.99)  # the second moment forgets in 100 steps; 0.999 is slow for runs of 800
 
@@ -36,23 +32,11 @@ class Schedule:
     patience: int = 5
     tol: float = 1e-3
     eval_every: int = 50
-    max_seconds: float | None = None
+    log_every: int = 100
 
 
-@dataclass
-class Progress:
-    """Where a run stands; with the tensors and the random state, all that a resumed run needs."""
-
-    step: int = 0
-    dropped: bool = False
-    waited: int = 0
-    stopped: str = ""
-    best: list[float] = field(default_factory=list)
-    history: list[dict[str, Any]] = field(default_factory=list)
-
-
-class Trainer:
-    """Trains K flows at once.
+class FlowTrainer:
+    """Trains K flows at once, step by step; a :class:`~unbraid.training.run.Stepper`.
 
     Parameters
     ----------
@@ -65,8 +49,9 @@ class Trainer:
     schedule : Schedule
     rng : numpy Generator
         The only source of randomness.
-    forward : callable, optional
-        Replaces ``flow.forward`` (a compiled or fused version of it).
+    forward : callable
+        ``flow.forward``, or a compiled or fused version of it.
+    device : torch device
     """
 
     def __init__(
@@ -77,15 +62,17 @@ class Trainer:
         evaluate: Callable[[Tensor, Tensor], np.ndarray],
         schedule: Schedule,
         rng: np.random.Generator,
-        forward: Forward | None = None,
+        forward: Forward,
+        device: torch.device,
     ):
         self.flow, self.condition, self.take, self.evaluate = flow, condition, take, evaluate
-        self.schedule, self.rng = schedule, rng
-        self.forward = forward or flow.forward
+        self.schedule, self.rng, self.forward, self.device = schedule, rng, forward, device
         start = torch.cat((flow.initial(rng), condition.initial(rng, flow.n_models)), 1)
-        self.parameters = start.requires_grad_()
+        self.parameters = start.to(device).requires_grad_()
         self.optimizer = torch.optim.Adam([self.parameters], lr=schedule.learning_rate, betas=BETAS, fused=True)
-        self.progress = Progress()
+        self.stopped = ""
+        self._dropped, self._waited = False, 0
+        self._best = np.full(flow.n_models, np.inf)
 
     @property
     def theta(self) -> Tensor:
@@ -95,152 +82,91 @@ class Trainer:
     def extra(self) -> Tensor:
         return self.parameters.detach()[:, self.flow.n_parameters :]
 
-    def run(self, checkpoint: str | os.PathLike | None = None, show: bool | None = None) -> None:
-        """Train to the end; with ``checkpoint``, begin where that file stopped and write it at each evaluation."""
-        if checkpoint is not None and Path(checkpoint).exists():
-            self.load(checkpoint)
-        p, limit = self.progress, self.schedule.max_seconds
-        started = time.monotonic()
-        with bar("flow", total=self.schedule.max_steps, show=show) as advance:
-            advance(p.step)
-            while p.step < self.schedule.max_steps and not p.stopped:
-                loss = self.step()
-                notes = {}
-                if p.step % self.schedule.eval_every == 0 or p.step == self.schedule.max_steps:
-                    notes = self._evaluate(loss, started)
-                    if limit is not None and time.monotonic() - started > limit:
-                        p.stopped = f"max_seconds={limit:g}"
-                    if checkpoint is not None:
-                        self.save(checkpoint)
-                advance(1, **notes)
-
-    def step(self) -> Tensor:
-        """One step of Adam; the loss of each model before it."""
-        schedule, p = self.schedule, self.progress
-        if not p.dropped and p.step >= 5 * schedule.max_steps // 8:
+    def step(self, done: int) -> dict[str, Any] | None:
+        """One step of Adam; the record of it at each evaluation and every ``log_every`` steps."""
+        schedule, number = self.schedule, done + 1
+        if not self._dropped and done >= 5 * schedule.max_steps // 8:
             self._drop()
         index = self.condition.draw(self.rng)
         rows = self.take(index, self.rng)
         if schedule.noise > 0:
             rows = rows + schedule.noise * torch.from_numpy(self.rng.standard_normal(rows.shape, dtype=np.float32))
-        loss = batch_loss(self.flow, self.condition, self.forward, self.parameters, rows, index)
+        losses = batch_losses(self.flow, self.condition, self.forward, self.parameters, rows.to(self.device), index)
         self.optimizer.zero_grad(set_to_none=True)
-        loss.sum().backward()
+        losses.sum().backward()
         self.optimizer.step()
-        p.step += 1
-        return loss.detach()
+        if number % schedule.eval_every == 0 or number == schedule.max_steps:
+            return self._evaluated(losses.detach().cpu().numpy(), number)
+        return self._record(losses.detach().cpu().numpy()) if number % schedule.log_every == 0 else None
 
     def _drop(self) -> None:
-        self.progress.dropped, self.progress.waited = True, 0
+        self._dropped, self._waited = True, 0
         for group in self.optimizer.param_groups:
             group["lr"] = self.schedule.learning_rate / 10
 
-    def _evaluate(self, loss: Tensor, started: float) -> dict[str, float]:
-        p, tol = self.progress, self.schedule.tol * self.flow.n_features
-        held_out = self.evaluate(self.theta, self.extra)
-        if not (np.isfinite(held_out).any() and torch.isfinite(loss).any()):
+    def _record(self, losses: np.ndarray, held_out: np.ndarray | None = None) -> dict[str, Any]:
+        """The loss is that of the best start: by held-out likelihood where it was taken, else by the loss itself."""
+        judged = losses if held_out is None else held_out
+        best = int(np.argmin(np.where(np.isfinite(judged), judged, np.inf)))
+        record: dict[str, Any] = {"loss": float(losses[best]), "losses": losses.tolist()}
+        if held_out is not None:
+            record["held_out"] = held_out.tolist()
+        return record | {"learning_rate": self.optimizer.param_groups[0]["lr"]}
+
+    def _evaluated(self, losses: np.ndarray, number: int) -> dict[str, Any]:
+        """The record with held-out likelihoods, by which the plateau rule goes."""
+        schedule = self.schedule
+        held_out = np.asarray(self.evaluate(self.theta, self.extra))
+        if not (np.isfinite(held_out).any() and np.isfinite(losses).any()):
             raise FloatingPointError(
-                f"the loss is not finite after {p.step} steps (training {loss.tolist()}, held out {list(held_out)}). "
-                f"Try learning_rate={self.schedule.learning_rate / 10:g}, a larger noise, or data of a smaller scale."
+                f"the loss is not finite after {number} steps (training {losses.tolist()}, held out "
+                f"{held_out.tolist()}). Try learning_rate={schedule.learning_rate / 10:g}, a larger noise, or data of "
+                "a smaller scale."
             )
+        record = self._record(losses, held_out)
         values = np.where(np.isfinite(held_out), held_out, np.inf)
-        best = np.array(p.best or [np.inf] * len(values))
-        p.waited = 0 if (values < best - tol).any() else p.waited + 1
-        p.best = np.minimum(best, values).tolist()
-        p.history.append(
-            {
-                "step": p.step,
-                "loss": [float(v) for v in loss],
-                "held_out": [float(v) for v in held_out],
-                "learning_rate": self.optimizer.param_groups[0]["lr"],
-                "seconds": round(time.monotonic() - started, 2),
-            }
-        )
-        if p.waited >= self.schedule.patience:
-            if p.dropped:
-                p.stopped = "plateau"
+        better = (values < self._best - schedule.tol * self.flow.n_features).any()
+        self._waited = 0 if better else self._waited + 1
+        self._best = np.minimum(self._best, values)
+        if self._waited >= schedule.patience:
+            if self._dropped:
+                self.stopped = "plateau"
             else:
                 self._drop()
-        return {"loss": float(loss.min()), "held out": float(values.min())}
+        return record
 
-    def save(self, path: str | os.PathLike) -> None:
-        """Write all that :meth:`load` needs to go on exactly as if nothing had happened."""
-        from safetensors.numpy import save_file
+    def get_state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        tensors = {"parameters": self.parameters.detach(), "best": torch.from_numpy(self._best)}
+        tensors |= adam_state(self.optimizer, "flow")
+        tensors |= {f"condition.{k}": torch.from_numpy(v) for k, v in self.condition.get_state().items()}
+        state = {"dropped": self._dropped, "waited": self._waited, "stopped": self.stopped}
+        return tensors, state | {"rng": self.rng.bit_generator.state}
 
-        path = Path(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        adam = self.optimizer.state[self.parameters]
-        arrays = {
-            "parameters": self.parameters.detach().numpy(),
-            "first_moment": adam["exp_avg"].numpy(),
-            "second_moment": adam["exp_avg_sq"].numpy(),
-            "adam_step": adam["step"].numpy().reshape(1),
-            **{f"condition.{k}": v for k, v in self.condition.get_state().items()},
-        }
-        meta = {
-            "progress": json.dumps(asdict(self.progress)),
-            "rng": json.dumps(self.rng.bit_generator.state),
-            "schedule": json.dumps(asdict(self.schedule)),
-        }
-        part = path.with_name(path.name + ".part")
-        try:
-            save_file({k: np.ascontiguousarray(v) for k, v in arrays.items()}, part, metadata=meta)
-            part.replace(path)
-        except BaseException:
-            part.unlink(missing_ok=True)
-            raise
-
-    def load(self, path: str | os.PathLike) -> None:
-        """Continue from what :meth:`save` wrote for the same data and parameters."""
-        meta, arrays = _read(path)
-        shape = tuple(arrays["parameters"].shape)
-        if shape != tuple(self.parameters.shape):
-            raise ValueError(
-                f"the checkpoint {path} holds (models, parameters) = {shape} and this flow has "
-                f"{tuple(self.parameters.shape)}. Use the parameters of that run, or another checkpoint path."
-            )
+    def set_state(self, tensors: dict[str, Tensor], state: dict[str, Any]) -> None:
         with torch.no_grad():
-            self.parameters.copy_(torch.from_numpy(arrays["parameters"]))
-        self.optimizer.state[self.parameters] = {
-            "step": torch.tensor(float(arrays["adam_step"][0])),
-            "exp_avg": torch.from_numpy(arrays["first_moment"]),
-            "exp_avg_sq": torch.from_numpy(arrays["second_moment"]),
-        }
-        self.progress = Progress(**json.loads(meta["progress"]))
-        if self.progress.stopped.startswith("max_seconds"):
-            self.progress.stopped = ""
-        self.rng.bit_generator.state = json.loads(meta["rng"])
-        self.condition.set_state({k[10:]: v for k, v in arrays.items() if k.startswith("condition.")})
-        if self.progress.dropped:
-            for group in self.optimizer.param_groups:
-                group["lr"] = self.schedule.learning_rate / 10
+            self.parameters.copy_(tensors["parameters"])
+        set_adam_state(self.optimizer, "flow", tensors)
+        self.condition.set_state({k[10:]: v.numpy() for k, v in tensors.items() if k.startswith("condition.")})
+        self._best = tensors["best"].numpy()
+        self.rng.bit_generator.state = state["rng"]
+        if state["dropped"]:
+            self._drop()
+        self._waited, self.stopped = state["waited"], state["stopped"]
 
 
-def _read(path: str | os.PathLike) -> tuple[dict[str, str], dict[str, np.ndarray]]:
-    """Names and arrays of a checkpoint, whole or not at all."""
-    from safetensors import SafetensorError, safe_open
-
-    remedy = "Delete it to begin again, or give another checkpoint path."
-    try:
-        with safe_open(path, "numpy") as file:
-            meta = file.metadata() or {}
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except SafetensorError as error:
-        raise ValueError(f"the checkpoint {path} is damaged ({error}). {remedy}") from error
-    needed = {"parameters", "first_moment", "second_moment", "adam_step", "progress", "rng"}
-    missing = sorted(needed - arrays.keys() - meta.keys())
-    if missing:
-        raise ValueError(f"the file {path} is no checkpoint of a flow: {', '.join(missing)} is missing. {remedy}")
-    return meta, arrays
+def encode_elsewhere(flow: Flow, theta: Tensor, rows: Tensor, batch_size: int = 1000) -> tuple[Tensor, Tensor]:
+    """Codes and log|det J| of rows on the CPU, computed on the device of ``theta``."""
+    codes, volume = flow.to(theta.device).encode(theta, rows.to(theta.device), batch_size=batch_size)
+    return codes.cpu(), volume.cpu()
 
 
-def batch_loss(
-    flow: Flow, condition: Any, forward: Forward, parameters: Tensor, rows: Tensor, index: np.ndarray
+def batch_losses(
+    flow: Flow, condition: Condition, forward: Forward, parameters: Tensor, rows: Tensor, index: np.ndarray
 ) -> Tensor:
     """-log-likelihood in nats per point of each model: that of the codes, less log|det J| (GIN, Eq. 10)."""
     theta = parameters[:, : flow.n_parameters]
     r, volume = forward(theta, flow.lay_out(rows))
     loss = condition.loss(r, index, parameters[:, flow.n_parameters :])
     if volume is not None:
-        loss = loss - volume @ condition.point_weights(volume.dtype)
+        loss = loss - volume @ condition.point_weights().to(volume)
     return loss

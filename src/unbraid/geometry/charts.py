@@ -2,12 +2,15 @@
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from scipy.sparse import diags_array
 from scipy.sparse.linalg import eigsh
 
-from unbraid.geometry.graph import Graph, joined, nearest, symmetrised
+from unbraid.contract.randomness import check_random_state
+from unbraid.geometry.graph import Graph, joined, symmetrised
+from unbraid.manifold.neighbors import nearest
 
 N_FUNCTIONS = 80
 OTHER_WEIGHT = 30.0
@@ -44,7 +47,7 @@ class Chart:
         return self.coordinates
 
 
-def charts(X: np.ndarray, subspaces: list[np.ndarray], *, random_state: int = 0) -> list[Chart]:
+def charts(X: np.ndarray, subspaces: list[np.ndarray], *, random_state: Any = 0) -> list[Chart]:
     r"""Coordinates along every submanifold of a fitted :class:`~unbraid.Geomancer`.
 
     Among the smoothest functions on the data, those of submanifold j alone minimise
@@ -60,7 +63,7 @@ def charts(X: np.ndarray, subspaces: list[np.ndarray], *, random_state: int = 0)
         The data of the fit, without duplicates.
     subspaces : list of arrays
         ``subspaces_`` of the fit.
-    random_state : int
+    random_state : int, RandomState, Generator or None
         Start of the eigen-solver.
 
     Returns
@@ -86,10 +89,10 @@ def charts(X: np.ndarray, subspaces: list[np.ndarray], *, random_state: int = 0)
     return [_chart(functions, gradients, a, b) for a, b in pairwise(bounds)]
 
 
-def _smooth_functions(graph: Graph, count: int, random_state: int) -> np.ndarray:
+def _smooth_functions(graph: Graph, count: int, random_state: Any) -> np.ndarray:
     """Slowest non-constant functions of diffusion on the graph, unit mean square."""
     scale = diags_array(1 / np.sqrt(graph.degrees))
-    start = np.random.default_rng(random_state).uniform(0.5, 1, graph.n)
+    start = check_random_state(random_state).uniform(0.5, 1, graph.n)
     matrix = scale @ graph.adjacency().astype(np.float64) @ scale
     values, vectors = eigsh(matrix, k=count, which="LA", v0=start, tol=1e-6)
     functions = (scale @ vectors)[:, np.argsort(-values)][:, 1:]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from unbraid.geometry.graph import nearest
+from unbraid.manifold.neighbors import nearest
 
 FLAT, STEP, NOISE = 2.5, 4.0, 0.5
 
@@ -29,8 +29,8 @@ def spanning_basis(Z: np.ndarray) -> tuple[np.ndarray, int]:
     coordinates = Z @ basis
     rest = coordinates[:, -tail:]
     some = np.random.default_rng(0).permutation(len(Z))[:500]
-    _, near = nearest(coordinates, 2, coordinates[some])
-    differences = np.square(rest[some] - rest[near[:, 1]]).mean()
+    _, near = nearest(coordinates, 1, some)
+    differences = np.square(rest[some] - rest[near[:, 0]]).mean()
     if differences < NOISE * 2 * rest.var(axis=0).mean():
         return basis, 0
     return basis[:, : len(values) - tail], tail

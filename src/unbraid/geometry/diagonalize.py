@@ -13,7 +13,7 @@ SAMPLE = 500
 
 
 @njit(cache=True, nogil=True)
-def _jacobi(matrices, turns, start, stop):  # pragma: no cover - compiled
+def _jacobi(matrices: np.ndarray, turns: np.ndarray, start: int, stop: int) -> None:  # pragma: no cover - compiled
     """Cardoso and Souloumiac's Jacobi angles: ``matrices[i, r]`` become near-diagonal, ``turns[i]`` the axes."""
     count, k = matrices.shape[1], matrices.shape[2]
     for i in range(start, stop):

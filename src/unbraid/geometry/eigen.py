@@ -6,10 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import diags_array
 from scipy.sparse.linalg import eigsh
-from sklearn.exceptions import ConvergenceWarning
 
-from unbraid.geometry.graph import Graph, joined, nearest, symmetrised
+from unbraid.contract.warnings import ConvergenceWarning
+from unbraid.geometry.graph import Graph, joined, symmetrised
 from unbraid.geometry.operator import LANES, Diffusion
+from unbraid.manifold.neighbors import nearest
 
 COARSE = 4000
 RATIO = 6

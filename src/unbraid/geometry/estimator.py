@@ -4,28 +4,38 @@ import warnings
 from dataclasses import replace
 from itertools import pairwise
 from numbers import Integral, Real
+from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from numpy.typing import NDArray
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
+from unbraid.contract.estimator import Estimator
+from unbraid.contract.inputs import Rows
+from unbraid.contract.progress import bar
+from unbraid.contract.randomness import seed_of
+from unbraid.contract.summary import Summary
+from unbraid.contract.warnings import DataWarning, TrustWarning
 from unbraid.geometry.charts import Chart, analogy, charts
 from unbraid.geometry.denoise import spanning_basis
-from unbraid.geometry.diagonalize import Clusters, assign, find_clusters, joint_diagonals
-from unbraid.geometry.eigen import diffusion_scale, lowest_fields
-from unbraid.geometry.graph import Graph, joined, nearest, order_in_space, symmetrised
-from unbraid.geometry.operator import n_threads, transports, unpack
-from unbraid.geometry.reading import SAFE_RATIO, GeometryWarning, Reading, _flat, read_spectrum
-from unbraid.geometry.tangents import angle_between, n_unknowns, tangent_frames
-from unbraid.intrinsic_dimension import DimensionEstimate, distinct_rows, estimate_dimension
-from unbraid.persistence import Persistent
+from unbraid.geometry.eigen import diffusion_scale
+from unbraid.geometry.graph import Graph, joined, order_in_space, symmetrised
+from unbraid.geometry.operator import n_threads
+from unbraid.geometry.reading import SAFE_RATIO, Reading
+from unbraid.geometry.splitting import carried_axes, split
+from unbraid.geometry.summary import summary_of
+from unbraid.geometry.tangents import n_unknowns, tangent_frames
+from unbraid.manifold.angles import largest_angles
+from unbraid.manifold.dimension import DimensionEstimate, estimate_dimension
+from unbraid.manifold.distinct import distinct_rows
+from unbraid.manifold.neighbors import NeighborSearch, nearest
 
 UNSETTLED_TANGENTS = 0.5
-COMMUTING = 0.15
 
 
-class Geomancer(TransformerMixin, Persistent, BaseEstimator):
+# transform gives arrays of three axes, which no frame holds: there is no set_output.
+class Geomancer(Estimator, auto_wrap_output_keys=None):
     r"""Split a manifold into the submanifolds whose product it is (GEOMANCER).
 
     Parallel transport around loops on :math:`M_1 \times \dots \times M_m` keeps each factor's tangent space to itself,
@@ -41,7 +51,7 @@ class Geomancer(TransformerMixin, Persistent, BaseEstimator):
     Parameters
     ----------
     dim : "auto" or int
-        Dimension of the whole manifold; "auto" takes :func:`~unbraid.intrinsic_dimension.estimate_dimension`.
+        Dimension of the whole manifold; "auto" takes :func:`~unbraid.manifold.dimension.estimate_dimension`.
     n_neighbors : "auto" or int
         Points for each tangent space; "auto" is :math:`k (k + 3)`, twice the unknowns of a quadratic fit, 28 for k = 4.
         The graph takes the nearest :math:`2 k + 2` of them.
@@ -56,13 +66,16 @@ class Geomancer(TransformerMixin, Persistent, BaseEstimator):
         Of the operator. Results come in the type of the data.
     n_jobs : int or None
         Threads; -1 is all cores, None is one.
-    random_state : int, RandomState or None
+    progress : bool or None
+        Whether a bar is shown; None shows it when standard error is a terminal.
+    random_state : int, RandomState, Generator or None
         Makes a run repeatable.
 
     Attributes
     ----------
     subspaces_ : list of arrays of shape (n_samples, n_features, dim_j)
-        Orthonormal basis of each submanifold's tangent space at each point, largest dimension first.
+        Orthonormal basis of each submanifold's tangent space at each point, largest dimension first. Rows of more
+        than one axis, such as pictures, are flattened.
     n_submanifolds_ : int
     dims_ : list of int
     spectrum_ : array of shape (8,)
@@ -73,11 +86,13 @@ class Geomancer(TransformerMixin, Persistent, BaseEstimator):
         Ratio of the first eigenvalue above the gap to the last below it; for a single manifold, of the first to
         5 % of ``scale_``.
     confidence_ : float
-        ``1 - 1 / gap_``, 0 where undetermined.
+        ``1 - 1 / gap_``, halved by each of ``concerns_``; 0 where undetermined.
     determined_ : bool
-        Whether the spectrum speaks.
+        Whether the spectrum speaks, and the tangent spaces that it rests on are settled.
     reason_ : str
         Why not.
+    concerns_ : list of str
+        What speaks against the result; each was a warning of ``fit``.
     tangent_error_ : float
         Angle between the tangent spaces from ``n_neighbors`` and from twice as many points, in radians.
     dim_ : int
@@ -100,16 +115,17 @@ class Geomancer(TransformerMixin, Persistent, BaseEstimator):
 
     def __init__(
         self,
-        dim="auto",
-        n_neighbors="auto",
-        gap="auto",
+        dim: int | str = "auto",
+        n_neighbors: int | str = "auto",
+        gap: float | str = "auto",
         *,
-        curved=True,
-        tol=0.01,
-        precision="float32",
-        n_jobs=-1,
-        random_state=None,
-    ):
+        curved: bool = True,
+        tol: float = 0.01,
+        precision: str = "float32",
+        n_jobs: int | None = -1,
+        progress: bool | None = None,
+        random_state: Any = None,
+    ) -> None:
         self.dim = dim
         self.n_neighbors = n_neighbors
         self.gap = gap
@@ -117,30 +133,40 @@ class Geomancer(TransformerMixin, Persistent, BaseEstimator):
         self.tol = tol
         self.precision = precision
         self.n_jobs = n_jobs
+        self.progress = progress
         self.random_state = random_state
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Find the submanifolds of the rows of ``X``."""
-        X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=4)
+        X = _flat_rows(self._read(X, fewest=4))
         self._check_parameters()
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        rng = np.random.default_rng(seed_of(self.random_state))
         threads = n_threads(self.n_jobs)
-        Z, inverse, basis = self._prepare(X)
-        k, m = self._choose_sizes(Z)
-        neighbors = nearest(Z, m, workers=threads)[1].astype(np.int32)
-        frames = tangent_frames(Z, Z, neighbors, k, curved=self.curved)
-        self.tangent_error_ = self._tangent_error(Z, frames, rng)
-        graph = self._graph(Z, neighbors, min(m, 2 * k + 2))
-        self.scale_ = diffusion_scale(graph, rng)
-        axes, clusters = self._split(Z, frames, graph, rng, threads)
-        self.dim_, self.n_neighbors_, self.dims_ = k, m, clusters.dims
-        self.n_submanifolds_ = len(clusters.dims)
+        self.concerns_: list[str] = []
+        with bar("fit", total=4, show=self.progress) as advance:
+            Z, index, basis = self._prepare(X)
+            k, m = self._choose_sizes(Z)
+            neighbors = nearest(Z, m, workers=threads)[1].astype(np.int32)
+            advance()
+            frames = tangent_frames(Z, Z, neighbors, k, curved=self.curved)
+            self.tangent_error_ = self._tangent_error(Z, frames, rng)
+            advance()
+            graph = self._graph(Z, neighbors, min(m, 2 * k + 2))
+            self.scale_ = diffusion_scale(graph, rng)
+            advance()
+            found = split(Z, frames.astype(self.precision), graph, self.scale_, self.gap, self.tol, rng, threads)
+            advance()
+        self.dim_, self.n_neighbors_, self.spectrum_ = k, m, found.spectrum
+        self.dims_, self.n_submanifolds_ = found.dims, len(found.dims)
         self._X, self._basis = X, basis
-        bounds = np.cumsum([0, *clusters.dims])
-        self.subspaces_ = [(basis @ (frames @ axes[:, :, a:b]))[inverse].astype(X.dtype) for a, b in pairwise(bounds)]
+        bounds = np.cumsum([0, *found.dims])
+        self.subspaces_ = [
+            (basis @ (frames @ found.axes[:, :, a:b]))[index].astype(X.dtype) for a, b in pairwise(bounds)
+        ]
+        self._judge(found.reading, len(Z))
         return self
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         for name in ("dim", "n_neighbors"):
             value = getattr(self, name)
             if value != "auto" and not (isinstance(value, Integral) and int(value) >= 1):
@@ -150,15 +176,16 @@ class Geomancer(TransformerMixin, Persistent, BaseEstimator):
         if self.precision not in ("float32", "float64"):
             raise ValueError(f'precision must be "float32" or "float64", got {self.precision!r}.')
 
-    def _prepare(self, X):
+    def _prepare(self, X: NDArray) -> tuple[NDArray, NDArray, NDArray]:
         """Different points in the order of space, in the coordinates of the plane they span; the way back."""
         Z = X.astype(np.float64)
         if not np.ptp(Z, axis=0).any():
             raise ValueError(f"the {len(X)} points are all the same; there is no manifold in them.")
-        Z, inverse = distinct_rows(Z)
-        if len(Z) < len(X):
-            _warn(f"{len(X) - len(Z)} of {len(X)} points are duplicates of others; each place is counted once.")
-        Z = Z - Z.mean(axis=0)
+        first, index = distinct_rows(Z)
+        if len(first) < len(X):
+            message = f"{len(X) - len(first)} of {len(X)} points are duplicates of others; each place is counted once."
+            warnings.warn(message, DataWarning, stacklevel=3)
+        Z = Z[first] - Z[first].mean(axis=0)
         basis, noise = spanning_basis(Z)
         self.selection_: dict[str, str | DimensionEstimate] = {}
         self.selection_["n_components"] = f"{basis.shape[1]}, and {noise} directions of noise left out"
@@ -166,26 +193,28 @@ class Geomancer(TransformerMixin, Persistent, BaseEstimator):
         order = order_in_space(Z)
         rank = np.empty(len(Z), int)
         rank[order] = np.arange(len(Z))
-        return Z[order], rank[inverse], basis
+        return Z[order], rank[index], basis
 
-    def _choose_sizes(self, Z):
+    def _choose_sizes(self, Z: NDArray) -> tuple[int, int]:
         n, size = Z.shape
         estimate = estimate_dimension(Z) if self.dim == "auto" else None
-        k = self.dim if estimate is None else estimate.dim
+        k = estimate.dim if estimate else int(self.dim)
         self._check_dim(k, n, size, estimate)
-        wanted = max(k * (k + 3), 12) if self.n_neighbors == "auto" else self.n_neighbors
+        wanted = max(k * (k + 3), 12) if self.n_neighbors == "auto" else int(self.n_neighbors)
         if wanted > n - 1 and self.n_neighbors != "auto":
             raise ValueError(f"n_neighbors={wanted} needs more than {wanted} different points, got {n}.")
         if wanted > n - 1:
-            _warn(f"{n} points are too few for dimension {k}: {wanted} neighbours each are wanted, {n - 1} are used.")
+            self.concerns_.append(
+                f"{n} points are too few for dimension {k}: {wanted} neighbours each are wanted, {n - 1} are used."
+            )
         if self.curved and min(wanted, n - 1) < 1.25 * n_unknowns(k):
-            _warn(
+            self.concerns_.append(
                 f"{min(wanted, n - 1)} neighbours are too few for the curvature of a manifold of dimension {k}, which "
                 f"has {n_unknowns(k)} unknowns; tangent spaces are left uncorrected. Use more, or curved=False."
             )
         self.selection_["dim"] = estimate if estimate else "given"
         self.selection_["n_neighbors"] = "k (k + 3)" if self.n_neighbors == "auto" else "given"
-        return int(k), int(min(wanted, n - 1))
+        return k, min(wanted, n - 1)
 
     def _check_dim(self, k: int, n: int, size: int, estimate: DimensionEstimate | None) -> None:
         if k > size:
@@ -196,23 +225,22 @@ class Geomancer(TransformerMixin, Persistent, BaseEstimator):
         if n < k + 3:
             raise ValueError(f"{n} different points are too few for dimension {k}, at least {k + 3} are needed.")
         if estimate is not None and not estimate.clear:
-            _warn(f"The dimension is unclear ({estimate}). Give dim=... if you know it.")
+            self.concerns_.append(f"The dimension is unclear ({estimate}). Give dim=... if you know it.")
 
-    def _tangent_error(self, Z, frames, rng) -> float:
+    def _tangent_error(self, Z: NDArray, frames: NDArray, rng: np.random.Generator) -> float:
         k = frames.shape[2]
         m = min(len(Z) - 1, 2 * max(k * (k + 3), 12))
         some = rng.permutation(len(Z))[:200]
-        _, neighbors = nearest(Z, min(m + 1, len(Z)), Z[some])
-        wider = tangent_frames(Z, Z[some], neighbors[:, 1:], k, curved=self.curved)
-        return float(angle_between(frames[some], wider).mean())
+        wider = tangent_frames(Z, Z[some], nearest(Z, m, some)[1], k, curved=self.curved)
+        return float(largest_angles(frames[some], wider).mean())
 
-    def _graph(self, Z, neighbors, m: int) -> Graph:
+    def _graph(self, Z: NDArray, neighbors: NDArray, m: int) -> Graph:
         graph, labels = symmetrised(neighbors[:, :m])
         if labels.any():
             graph, labels = symmetrised(neighbors)
         if labels.any():
             sizes = np.sort(np.bincount(labels))[::-1]
-            _warn(
+            self.concerns_.append(
                 f"The neighbour graph falls into {len(sizes)} disconnected parts of {', '.join(map(str, sizes[:5]))}"
                 f"{', ...' if len(sizes) > 5 else ''} points; they are tied by their shortest bridges, and subspaces "
                 "may be matched wrongly between them. Use a larger n_neighbors, more points, or fit each part alone."
@@ -220,57 +248,34 @@ class Geomancer(TransformerMixin, Persistent, BaseEstimator):
             graph = joined(Z, graph, labels)
         return graph
 
-    def _split(self, Z, frames, graph, rng, threads) -> tuple[np.ndarray, Clusters]:
-        """Axes (n, k, k) of each tangent space, and the submanifolds that they sort into."""
-        k = frames.shape[2]
-        if k == 1:
-            self.spectrum_ = np.zeros(0)
-            return self._settle(Reading(1, np.inf), k, len(Z))
-        solved = lowest_fields(
-            Z, frames.astype(self.precision), graph, min(2 * k + 2, len(Z) // 7), tol=self.tol, rng=rng, threads=threads
-        )
-        self.spectrum_ = solved.values
-        reading = read_spectrum(solved.values, self.scale_, k, self.gap)
-        if reading.n_submanifolds == 1:
-            return self._settle(reading, k, len(Z))
-        fields = solved.fields[:, :, : reading.n_submanifolds - 1] * np.sqrt(len(Z) / graph.degrees)[:, None, None]
-        axes, diagonals, left = joint_diagonals(unpack(fields, k).transpose(0, 3, 1, 2), threads=threads)
-        if left > COMMUTING:
-            return self._settle(Reading(1, reading.ratio, _flat(reading.n_submanifolds - 1, k)), k, len(Z))
-        clusters = find_clusters(diagonals, reading.n_submanifolds, rng)
-        if min(clusters.dims) == 0:
-            reason = (
-                f"undetermined: the spectrum has a gap after {reading.n_submanifolds - 1} eigenvalues, but their "
-                "fields do not split the tangent spaces the same way everywhere. The points are too few or too noisy."
+    def _judge(self, reading: Reading, n: int) -> None:
+        """Record what was read and how far it can be trusted, and warn of all that speaks against it."""
+        self.reason_, divided = reading.reason, reading.n_submanifolds > 1
+        few = f"{n} points may be too few for dimension {self.dim_}, or too noisy"
+        turn = f"turn by {self.tangent_error_:.2g} rad when twice as many neighbours are used"
+        unsettled = self.tangent_error_ > UNSETTLED_TANGENTS
+        if reading.determined and unsettled and not divided:
+            self.reason_ = f"undetermined: the tangent spaces are not settled, they {turn}. {few}."
+        if self.reason_:
+            self.concerns_.append(f"The number of submanifolds is {self.reason_}")
+        elif self.gap != "auto" and not divided:
+            self.concerns_.append(
+                f"gap={self.gap} selects nothing: the lowest eigenvalue is {self.spectrum_[0]:.4g}. One is reported."
             )
-            return self._settle(Reading(1, reading.ratio, reason), k, len(Z))
-        self._settle(reading, k, len(Z))
-        order = assign(diagonals, clusters)
-        return np.take_along_axis(axes, order[:, None], axis=2), clusters
-
-    def _settle(self, reading: Reading, k: int, n: int) -> tuple[np.ndarray, Clusters]:
-        """Record what was read and warn where it does not speak; the undivided tangent space as the answer."""
-        self.gap_, self.reason_, self.determined_ = reading.ratio, reading.reason, reading.determined
-        self.confidence_ = max(0.0, 1 - 1 / reading.ratio) if reading.determined else 0.0
-        self.selection_["n_submanifolds"] = f"ratio {reading.ratio:.4g} across the gap"
-        if not reading.determined:
-            _warn(f"The number of submanifolds is {reading.reason}")
-        elif self.gap != "auto" and reading.n_submanifolds == 1:
-            _warn(f"gap={self.gap} selects nothing: the lowest eigenvalue is {self.spectrum_[0]:.4g}. One is reported.")
-        elif reading.ratio < SAFE_RATIO and reading.n_submanifolds > 1:
-            _warn(
+        if divided and reading.ratio < SAFE_RATIO:
+            self.concerns_.append(
                 f"The gap is narrow: the eigenvalues across it have ratio {reading.ratio:.3g}, and {SAFE_RATIO:.0f} is "
-                f"safe. {n} points may be too few for dimension {k}, or too noisy: the subspaces are rough, and the "
-                "number of submanifolds may be wrong. Give more points."
+                f"safe. {few}: the subspaces are rough, and the number of submanifolds may be wrong. Give more points."
             )
-        elif self.tangent_error_ > UNSETTLED_TANGENTS:
-            _warn(
-                f"The tangent spaces are not settled: they turn by {self.tangent_error_:.2g} rad when twice as many "
-                f"neighbours are used. {n} points may be too few for dimension {k}, or too noisy."
-            )
-        return np.broadcast_to(np.eye(k), (n, k, k)), Clusters(np.zeros((1, 0)), [k], 1.0)
+        if divided and unsettled:
+            self.concerns_.append(f"The tangent spaces are rough, and so are the subspaces: they {turn}. {few}.")
+        self.gap_, self.determined_ = reading.ratio, not self.reason_
+        self.confidence_ = max(0.0, 1 - 1 / reading.ratio) / 2 ** len(self.concerns_) if self.determined_ else 0.0
+        self.selection_["n_submanifolds"] = f"ratio {reading.ratio:.4g} across the gap"
+        for concern in self.concerns_:
+            warnings.warn(concern, TrustWarning, stacklevel=3)
 
-    def transform(self, X):
+    def transform(self, X: Any) -> tuple[NDArray, ...]:
         """Subspaces at new points, carried there from their neighbours by parallel transport.
 
         Parameters
@@ -280,51 +285,53 @@ class Geomancer(TransformerMixin, Persistent, BaseEstimator):
         Returns
         -------
         tuple of arrays of shape (n, n_features, dim_j)
-            As ``subspaces_``; at points of the fit, these themselves.
+            As ``subspaces_``, one array per submanifold; at points of the fit, these themselves.
+            ``get_feature_names_out`` names the directions of all submanifolds, one after the other.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        places, first = np.unique(self._X.astype(np.float64), axis=0, return_index=True)
+        X = _flat_rows(self._read_new(X))
+        places = self._X.astype(np.float64)
+        first = distinct_rows(places)[0]
         adapted = self._basis.T @ np.concatenate(self.subspaces_, axis=2)[first].astype(np.float64)
-        places, new = places @ self._basis, X.astype(np.float64) @ self._basis
-        distances, near = nearest(places, min(self.n_neighbors_, len(places)), new, workers=n_threads(self.n_jobs))
+        places, new = places[first] @ self._basis, X.astype(np.float64) @ self._basis
+        width = min(self.n_neighbors_, len(places))
+        distances, near = NeighborSearch(places).query(new, width, workers=n_threads(self.n_jobs))
         frames = tangent_frames(places, new, near, self.dim_, curved=self.curved)
-        m = min(2 * self.dim_ + 2, near.shape[1])
-        star = Graph(np.arange(len(X) + 1) * m, near[:, :m].ravel().astype(np.int32))
-        carried = transports(frames, star, np.ascontiguousarray(adapted), threads=n_threads(self.n_jobs))
-        carried = carried.reshape(len(X), m, self.dim_, self.dim_)
-        bounds = np.cumsum([0, *self.dims_])
-        projections = [
-            np.einsum("nmab,nmcb->nac", carried[..., a:b], carried[..., a:b]) / m for a, b in pairwise(bounds)
-        ]
-        axes, diagonals, _ = joint_diagonals(np.stack(projections, axis=1))
-        order = assign(diagonals, Clusters(np.eye(len(self.dims_)), self.dims_, 1.0))
-        found = frames @ np.take_along_axis(axes, order[:, None], axis=2)
+        found = frames @ carried_axes(frames, adapted, near[:, : 2 * self.dim_ + 2], self.dims_, n_threads(self.n_jobs))
         known = distances[:, 0] <= 1e-9 * np.abs(places).max()
         found[known] = adapted[near[known, 0]]
         found = self._basis @ found
+        bounds = np.cumsum([0, *self.dims_])
         return tuple(found[:, :, a:b].astype(X.dtype) for a, b in pairwise(bounds))
 
-    def fit_transform(self, X, y=None):
+    def fit_transform(self, X: Any, y: Any = None) -> tuple[NDArray, ...]:
         """Fit, and the subspaces at the points of the fit."""
         return tuple(self.fit(X, y).subspaces_)
 
     def charts(self) -> list[Chart]:
         """Coordinates of the samples of the fit along each submanifold, see :func:`unbraid.geometry.charts`."""
         check_is_fitted(self)
-        X, first, inverse = np.unique(self._X.astype(np.float64), axis=0, return_index=True, return_inverse=True)
-        found = charts(X, [s[first] for s in self.subspaces_])
-        return [replace(chart, coordinates=chart.coordinates[inverse.ravel()]) for chart in found]
+        first, index = distinct_rows(self._X)
+        found = charts(self._X[first], [s[first] for s in self.subspaces_])
+        return [replace(chart, coordinates=chart.coordinates[index]) for chart in found]
 
     def analogy(self, a: int, b: int, c: int) -> int:
         """The sample d with a : b :: c : d, see :func:`unbraid.geometry.analogy`; for many, keep the charts."""
         return analogy(self.charts(), a, b, c)
 
-    def __sklearn_tags__(self):
+    def _summary(self) -> Summary:
+        return summary_of(self)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.dim_
+
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
 
-def _warn(message: str) -> None:
-    warnings.warn(message, GeometryWarning, stacklevel=4)
+def _flat_rows(rows: Rows) -> NDArray:
+    values = rows.array()
+    return values.reshape(len(values), -1)

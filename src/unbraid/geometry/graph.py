@@ -6,10 +6,8 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
-from sklearn.neighbors import NearestNeighbors
 
-# A k-d tree looks at nearly every point beyond this many features.
-TREE_FEATURES = 20
+from unbraid.manifold.neighbors import NeighborSearch
 
 
 @dataclass(frozen=True)
@@ -34,23 +32,6 @@ class Graph:
 
     def adjacency(self) -> csr_array:
         return csr_array((np.ones(len(self.indices), np.float32), self.indices, self.indptr), shape=(self.n, self.n))
-
-
-def nearest(X: np.ndarray, n_neighbors: int, queries: np.ndarray | None = None, *, workers: int = 1):
-    """Distances and indices of the nearest rows of ``X``; a row is not its own neighbour.
-
-    >>> nearest(np.array([[0.0], [1.0], [3.0]]), 1)[1].tolist()
-    [[1], [0], [1]]
-    """
-    own = queries is None
-    where = X if queries is None else queries
-    if X.shape[1] > TREE_FEATURES:
-        search = NearestNeighbors(algorithm="brute", n_jobs=workers).fit(X)
-        found = search.kneighbors(where, n_neighbors + own)
-    else:
-        found = cKDTree(X, balanced_tree=False).query(where, np.arange(1, n_neighbors + 1 + own), workers=workers)
-    distances, indices = (np.asarray(a)[:, own:] for a in found)
-    return distances, indices
 
 
 def order_in_space(X: np.ndarray) -> np.ndarray:
@@ -92,9 +73,9 @@ def joined(X: np.ndarray, graph: Graph, labels: np.ndarray) -> Graph:
     while (labels != labels[0]).any():
         home = np.flatnonzero(labels == labels[0])
         away = np.flatnonzero(labels != labels[0])
-        distances, nearest_home = (np.asarray(a) for a in cKDTree(X[home]).query(X[away]))
+        distances, nearest_home = NeighborSearch(X[home]).query(X[away], 1)
         i = distances.argmin()
         rows = np.append(rows, away[i])
-        columns = np.append(columns, home[nearest_home[i]])
+        columns = np.append(columns, home[nearest_home[i, 0]])
         labels[labels == labels[away[i]]] = labels[0]
     return from_edges(rows.astype(np.int32), columns.astype(np.int32), graph.n)[0]

@@ -16,6 +16,7 @@ from numba import njit
 
 from unbraid.geometry.graph import Graph
 
+Array = np.ndarray
 LANES = 8
 _HALF, _DOUBLE = np.sqrt(0.5), np.sqrt(2.0)
 
@@ -69,7 +70,9 @@ def by_rows(kernel: Callable, n: int, threads: int) -> None:
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def _transport(frames, other, indptr, indices, start, stop, out):  # pragma: no cover - compiled
+def _transport(
+    frames: Array, other: Array, indptr: Array, indices: Array, start: int, stop: int, out: Array
+) -> None:  # pragma: no cover - compiled
     """Polar factors of U_i^T U_j by Newton-Schulz steps, which keep the singular vectors and send their values to 1."""
     size, k = frames.shape[1], frames.shape[2]
     m = np.empty((k, k), np.float64)
@@ -130,7 +133,9 @@ def _diffusion(k: int) -> Callable:
     width = k * LANES
 
     @njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-    def kernel(q, weights, indptr, indices, x, y, start, stop):  # pragma: no cover - compiled
+    def kernel(
+        q: Array, weights: Array, indptr: Array, indices: Array, x: Array, y: Array, start: int, stop: int
+    ) -> None:  # pragma: no cover - compiled
         s = np.empty((k, width), x.dtype)
         t = np.empty(width, x.dtype)
         total = np.empty((k, width), x.dtype)

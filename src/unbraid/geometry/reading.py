@@ -11,10 +11,6 @@ SAFE_RATIO = 50.0
 ROUNDING = 1e-4
 
 
-class GeometryWarning(UserWarning):
-    """The data do not settle the decomposition, or settle it only roughly."""
-
-
 @dataclass(frozen=True)
 class Reading:
     """How many submanifolds, the ratio of the eigenvalues across the gap, and, if undetermined, why."""
@@ -66,7 +62,7 @@ def read_spectrum(values: np.ndarray, scale: float, k: int, gap: float | str = "
     else:
         count = int((values < gap).sum())
     if count > k - 1 or count == len(values) or (count == 0 and values[-1] <= CLEARLY_ZERO * scale):
-        return Reading(1, float(lifted[-1] / floor), _flat(count if count else len(values), k))
+        return Reading(1, float(lifted[-1] / floor), flat(count if count else len(values), k))
     if count == 0:
         ratio = float(lifted[0] / (CLEARLY_ZERO * scale))
         reason = "" if ratio > 1 or gap != "auto" else _no_gap(values, scale)
@@ -74,7 +70,8 @@ def read_spectrum(values: np.ndarray, scale: float, k: int, gap: float | str = "
     return Reading(count + 1, float(lifted[count] / lifted[count - 1]))
 
 
-def _flat(count: int, k: int) -> str:
+def flat(count: int, k: int) -> str:
+    """The reason that is given for flat directions."""
     return (
         f"undetermined: {count} or more eigenvalues are near zero where {k - 1} is the most that a product of curved "
         f"manifolds of total dimension {k} has. The manifold is flat, as a torus or a plane is, in two or more "

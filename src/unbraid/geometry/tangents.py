@@ -21,7 +21,9 @@ def n_unknowns(k: int) -> int:
     return k + k * (k + 1) // 2
 
 
-def tangent_frames(X: np.ndarray, points: np.ndarray, neighbors: np.ndarray, k: int, *, curved: bool = True):
+def tangent_frames(
+    X: np.ndarray, points: np.ndarray, neighbors: np.ndarray, k: int, *, curved: bool = True
+) -> np.ndarray:
     """Orthonormal bases (n, features, k) of the tangent spaces at ``points``.
 
     Parameters
@@ -82,13 +84,3 @@ def _refined(differences: np.ndarray, frame: np.ndarray) -> np.ndarray:
     gram += (RIDGE * trace + np.finfo(t.dtype).tiny) * np.eye(gram.shape[1], dtype=t.dtype)
     linear = np.linalg.solve(gram, transposed @ differences)[:, :k]
     return np.linalg.qr(linear.transpose(0, 2, 1))[0]
-
-
-def angle_between(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Largest principal angle between the column spaces, a point at a time.
-
-    >>> angle_between(np.eye(3)[None, :, :1], np.eye(3)[None, :, 1:2]).round(4)
-    array([1.5708])
-    """
-    smallest = np.linalg.svd(first.transpose(0, 2, 1) @ second, compute_uv=False)[:, -1]
-    return np.arccos(np.clip(smallest, -1, 1))

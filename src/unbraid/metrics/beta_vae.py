@@ -76,7 +76,9 @@ def beta_vae(
     return float(np.mean(seen[fit_logistic(x[:, order], labels, C=C).predict(x_test[:, order])] == k_test))
 
 
-def _features(source: Pool | Fresh, n: int, size: int, active: np.ndarray, scale: np.ndarray):
+def _features(
+    source: Pool | Fresh, n: int, size: int, active: np.ndarray, scale: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     batches = list(source.differences(n, size))
     features = np.concatenate([x for _, x in batches])
     return features[:, active] / scale, np.concatenate([k for k, _ in batches])

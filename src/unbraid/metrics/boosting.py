@@ -51,7 +51,16 @@ class Boosting:
 
 
 @njit(cache=True)
-def _boost(X, order, ordered, targets, raw, kind, n_estimators, rate):
+def _boost(
+    X: np.ndarray,
+    order: np.ndarray,
+    ordered: np.ndarray,
+    targets: np.ndarray,
+    raw: np.ndarray,
+    kind: int,
+    n_estimators: int,
+    rate: float,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """``kind``: 0 squared error, 1 binary log loss, K log loss of K classes."""
     n, n_outputs = targets.shape
     features = np.zeros((n_estimators, n_outputs, _INNER), dtype=np.int64)
@@ -92,7 +101,7 @@ def _boost(X, order, ordered, targets, raw, kind, n_estimators, rate):
 
 
 @njit(cache=True)
-def _probabilities(raw, chance, kind):
+def _probabilities(raw: np.ndarray, chance: np.ndarray, kind: int) -> None:
     for i in range(len(raw)):
         if kind == 0:
             chance[i, 0] = raw[i, 0]
@@ -104,7 +113,17 @@ def _probabilities(raw, chance, kind):
 
 
 @njit(cache=True)
-def _grow(X, orders, values, inverse, residual, node, features, cuts, gains):
+def _grow(
+    X: np.ndarray,
+    orders: np.ndarray,
+    values: np.ndarray,
+    inverse: np.ndarray,
+    residual: np.ndarray,
+    node: np.ndarray,
+    features: np.ndarray,
+    cuts: np.ndarray,
+    gains: np.ndarray,
+) -> None:
     """Split level by level where the squared error falls most; afterwards ``node`` holds the leaf of each row.
 
     ``orders[level]`` and ``values[level]`` hold, for every feature, the rows of each node in the feature's order and
@@ -155,7 +174,9 @@ def _grow(X, orders, values, inverse, residual, node, features, cuts, gains):
 
 
 @njit(cache=True)
-def _scan(order, values, inverse, residual, total, best):
+def _scan(
+    order: np.ndarray, values: np.ndarray, inverse: np.ndarray, residual: np.ndarray, total: float, best: float
+) -> tuple[float, np.float32]:
     """Gain and place of the best cut of a node's rows in the order of one feature, if any is better than ``best``."""
     n = len(order)
     place = np.float32(np.inf)
@@ -170,7 +191,16 @@ def _scan(order, values, inverse, residual, total, best):
 
 
 @njit(cache=True)
-def _part(order, values, node, start, middle, end, new_order, new_values):
+def _part(
+    order: np.ndarray,
+    values: np.ndarray,
+    node: np.ndarray,
+    start: np.int64,
+    middle: np.int64,
+    end: np.int64,
+    new_order: np.ndarray,
+    new_values: np.ndarray,
+) -> None:
     """Rows of the left child (an even number) to the front, those of the right one behind, both in order."""
     left, right = start, middle
     for j in range(start, end):
@@ -183,7 +213,7 @@ def _part(order, values, node, start, middle, end, new_order, new_values):
 
 
 @njit(cache=True)
-def _leaf_values(residual, chance, node, kind, leaves):
+def _leaf_values(residual: np.ndarray, chance: np.ndarray, node: np.ndarray, kind: int, leaves: np.ndarray) -> None:
     """One Newton step in each leaf (the mean residual for squared error)."""
     top, bottom = np.zeros(_LEAVES), np.zeros(_LEAVES)
     for i in range(len(node)):
@@ -197,7 +227,7 @@ def _leaf_values(residual, chance, node, kind, leaves):
 
 
 @njit(cache=True)
-def _add_trees(X, raw, features, cuts, leaves):
+def _add_trees(X: np.ndarray, raw: np.ndarray, features: np.ndarray, cuts: np.ndarray, leaves: np.ndarray) -> None:
     n_trees, n_outputs = features.shape[:2]
     for i in range(len(X)):
         for t in range(n_trees):

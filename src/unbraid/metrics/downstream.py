@@ -113,7 +113,15 @@ def downstream(
     return Downstream(sizes, scores.mean(axis=1), scores, classifier)
 
 
-def _score(X, v, X_test, v_test, discrete: bool, classifier: str, random_state: int | None) -> float:
+def _score(
+    X: np.ndarray,
+    v: np.ndarray,
+    X_test: np.ndarray,
+    v_test: np.ndarray,
+    discrete: bool,
+    classifier: str,
+    random_state: int | None,
+) -> float:
     if np.ptp(v) == 0 or not X.shape[1]:
         predicted = np.full(len(v_test), mode(v) if discrete else v.mean())
     else:

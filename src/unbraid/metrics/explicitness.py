@@ -1,5 +1,7 @@
 """Explicitness."""
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import rankdata
@@ -64,7 +66,7 @@ def explicitness(
     if not X.shape[1]:
         return 0.5
     scores = []
-    for labels, labels_test in paired_classes(parts.factors, parts.factors_test, n_bins):
+    for labels, labels_test in _paired_classes(parts.factors, parts.factors_test, n_bins):
         areas = _areas(fit_logistic(X, labels, C=C).log_proba(X_test), labels_test)
         if len(areas):
             scores.append(areas.mean())
@@ -73,7 +75,7 @@ def explicitness(
     return float(np.mean(scores))
 
 
-def paired_classes(train: Factors, test: Factors, n_bins: int):
+def _paired_classes(train: Factors, test: Factors, n_bins: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Class indices of each factor in training and test rows; -1 where a class was not seen in training."""
     for k in range(train.values.shape[1]):
         v, v_test = train.values[:, k], test.values[:, k]

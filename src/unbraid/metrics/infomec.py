@@ -1,13 +1,15 @@
 """InfoMEC: modularity, explicitness and compactness in terms of information."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 from scipy.special import digamma
 
-from unbraid.metrics.arrays import check
+from unbraid.metrics.arrays import Factors, check
+from unbraid.metrics.information import tabulate
 from unbraid.metrics.logistic import fit_logistic, standardise
 
 
@@ -23,6 +25,8 @@ class InfoMEC:
         Mutual information over the entropy of the factor.
     active : ndarray of bool (n_codes,)
         Codes with a range of at least a twentieth of the largest one; the others do not count for InfoM and InfoC.
+    discrete_codes : bool
+        Whether the codes were taken as classes.
     """
 
     infom: float
@@ -30,12 +34,20 @@ class InfoMEC:
     infoc: float
     nmi: np.ndarray
     active: np.ndarray
+    discrete_codes: bool
 
     def __float__(self) -> float:
         return self.infom
 
 
-def infomec(factors: ArrayLike, codes: ArrayLike, *, n_neighbors: int = 10, n_bins: int = 20) -> InfoMEC:
+def infomec(
+    factors: ArrayLike,
+    codes: ArrayLike,
+    *,
+    discrete_codes: bool | Literal["auto"] = "auto",
+    n_neighbors: int = 10,
+    n_bins: int = 20,
+) -> InfoMEC:
     r"""InfoMEC: modularity (InfoM), explicitness (InfoE) and compactness (InfoC).
 
     With :math:`N_{kd} = I(v_k; z_d) / H(v_k)` over the active codes,
@@ -47,16 +59,20 @@ def infomec(factors: ArrayLike, codes: ArrayLike, *, n_neighbors: int = 10, n_bi
               \mathrm{InfoE} = \operatorname{mean}_k \left(1 - \frac{H(v_k \mid z)}{\log |v_k|}\right)
 
     The mutual information of continuous codes comes from nearest neighbours, without bins; codes with tied values are
-    treated as the mixture they are. The conditional entropy in InfoE is that of logistic regression (classes weighted
-    alike, no penalty, in sample), so it counts the information that is linearly usable.
+    treated as the mixture they are. That of discrete codes (quantised latents) comes from counts. The conditional
+    entropy in InfoE is that of logistic regression (classes weighted alike, no penalty, in sample), so it counts the
+    information that is linearly usable: from the codes themselves, or from one indicator per value of a discrete code.
 
     Parameters
     ----------
     factors : array (n_samples, n_factors)
         Integers are classes; floats are cut into ``n_bins`` bins. Constant factors are left out.
     codes : array (n_samples, n_codes)
+    discrete_codes : bool or "auto"
+        Whether the values of a code are classes. "auto": if every code has at most 100 values, which occur four times
+        each on average. Compare scores of one mode only.
     n_neighbors : int
-        Neighbours in the estimate of mutual information.
+        Neighbours in the estimate of mutual information; discrete codes need none.
     n_bins : int
         Bins of equal width for continuous factors.
 
@@ -76,16 +92,38 @@ def infomec(factors: ArrayLike, codes: ArrayLike, *, n_neighbors: int = 10, n_bi
     >>> factors = rng.integers(0, 4, size=(1000, 2))
     >>> infomec(factors, factors + 0.1 * rng.random(factors.shape)).infom > 0.9
     True
+    >>> infomec(factors, (factors * [3, 1]) % 4).infoe > 0.99  # classes in another order
+    True
     """
+    if discrete_codes not in (True, False, "auto"):
+        raise ValueError(f"discrete_codes={discrete_codes!r} is unknown; allowed are True, False and 'auto'.")
     truth, z = check(factors, codes, min_samples=4)
     labels = truth.varying().classes(n_bins)
     reach = np.ptp(z, axis=0)
     active = (reach > 0) & (reach > reach.max() / 20)
-    nmi = _normalised_information(labels, z, n_neighbors)
+    discrete = _few_values(z) if discrete_codes == "auto" else bool(discrete_codes)
+    if discrete:
+        classes = Factors(z, np.full(z.shape[1], True)).classes()
+        nmi, features = tabulate(labels, classes).normalised.T, _indicators(classes)
+    else:
+        nmi, features = _normalised_information(labels, z, n_neighbors), z
     if not active.any():
-        return InfoMEC(0.0, 0.0, 0.0, nmi, active)
+        return InfoMEC(0.0, 0.0, 0.0, nmi, active, discrete)
     pruned = nmi[:, active]
-    return InfoMEC(_concentration(pruned), _explicitness(labels, z), _concentration(pruned.T), nmi, active)
+    return InfoMEC(
+        _concentration(pruned), _explicitness(labels, features), _concentration(pruned.T), nmi, active, discrete
+    )
+
+
+def _few_values(codes: np.ndarray) -> bool:
+    most = min(100, len(codes) / 4)
+    # Some rows first: they are enough to tell a continuous code.
+    return all(len(np.unique(column[:500])) <= most and len(np.unique(column)) <= most for column in codes.T)
+
+
+def _indicators(classes: np.ndarray) -> np.ndarray:
+    """One column for each value of each code, 1 where the code has it."""
+    return np.hstack([np.eye(column.max() + 1)[column] for column in classes.T])
 
 
 def _concentration(nmi: np.ndarray) -> float:
@@ -141,7 +179,7 @@ def mixed_information(labels: np.ndarray, x: np.ndarray, k: int) -> float:
 
 
 @njit(cache=True)
-def _neighbour_term(x, grouped, ends, psi, k):
+def _neighbour_term(x: np.ndarray, grouped: np.ndarray, ends: np.ndarray, psi: np.ndarray, k: int) -> float:
     """Mean of psi(k_i) - psi(N_class) - psi(m_i): m_i points lie closer than the k-th neighbour in the own class."""
     total = 0.0
     for c in range(len(ends) - 1):
@@ -162,7 +200,7 @@ def _neighbour_term(x, grouped, ends, psi, k):
 
 
 @njit(cache=True)
-def _within(x, value, radius):
+def _within(x: np.ndarray, value: float, radius: float) -> np.integer:
     """Points of the sorted x no farther than ``radius``: value + radius is rounded, so its ends are looked at again."""
     high = np.searchsorted(x, value + radius, side="right")
     while high > 0 and x[high - 1] - value > radius:

@@ -1,11 +1,13 @@
 """Local isometry: do nearby points keep their distances?"""
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial import cKDTree
-from scipy.spatial.distance import pdist
+from scipy.optimize import nnls
+
+from unbraid.contract.randomness import check_random_state
+from unbraid.manifold.pairs import closest_pairs, neighbor_pairs
 
 Floats = NDArray[np.float64]
 
@@ -18,7 +20,7 @@ def local_isometry(
     n_neighbors: int = 8,
     closest: float = 0.05,
     max_points: int = 3000,
-    random_state: int = 0,
+    random_state: Any = 0,
 ) -> float:
     """Correlation of distances between nearby points in X and in the codes, after the best diagonal rescaling.
 
@@ -57,7 +59,7 @@ def local_isometry(
     if not (np.isfinite(X).all() and np.isfinite(Y).all()):
         raise ValueError("X or codes hold NaN or infinity; remove those rows first.")
     if len(X) > max_points:
-        rows = np.random.RandomState(random_state).choice(len(X), max_points, replace=False)
+        rows = check_random_state(random_state).choice(len(X), max_points, replace=False)
         X, Y = X[rows], Y[rows]
     if pairs not in ("edges", "closest"):
         raise ValueError(f"pairs is {pairs!r}; it must be 'edges' or 'closest'.")
@@ -100,34 +102,7 @@ def diagonal_rescaling(steps: Floats, lengths: Floats, n_iter: int = 20) -> Floa
 
 def _nonnegative(A: Floats, b: Floats) -> Floats:
     """argmin |A w - b| over w >= 0 for a tall A, from its small triangular factor."""
-    from scipy.optimize import nnls
-
     G = A.T @ A
     G[np.diag_indices(len(G))] += 1e-14 * max(np.trace(G), 1e-300)
     L = np.linalg.cholesky(G)
     return nnls(L.T, np.linalg.solve(L, A.T @ b))[0]
-
-
-def neighbor_pairs(
-    X: Floats, k: int, max_points: int | None = None
-) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
-    """Pairs (i, j, distance) of the graph of k nearest neighbours; the edges of every so many points, if told so."""
-    k = min(k, len(X) - 1)
-    rows = np.arange(0, len(X), max(1, len(X) // max_points) if max_points else 1)
-    if X.shape[1] <= 20:
-        distances, near = map(np.asarray, cKDTree(X).query(X[rows], k=k + 1))
-    else:
-        from sklearn.neighbors import NearestNeighbors
-
-        distances, near = NearestNeighbors(n_neighbors=k + 1, algorithm="brute").fit(X).kneighbors(X[rows])
-    i = np.repeat(rows, k)
-    return i, near[:, 1:].ravel(), distances[:, 1:].ravel()
-
-
-def closest_pairs(X: Floats, share: float) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
-    """Pairs (i, j, distance) of the given share of all pairs, the closest ones."""
-    lengths = pdist(X)
-    count = max(3, round(share * len(lengths)))
-    chosen = np.argpartition(lengths, count - 1)[:count] if count < len(lengths) else np.arange(len(lengths))
-    i, j = np.triu_indices(len(X), k=1)
-    return i[chosen], j[chosen], lengths[chosen]

@@ -39,6 +39,11 @@ def match(factors: ArrayLike, codes: ArrayLike, *, kind: str = "pearson") -> Mat
     Returns
     -------
     Matching
+        Which code stands for which factor, and their correlations.
+
+    References
+    ----------
+    Kuhn 1955, "The Hungarian method for the assignment problem".
 
     Examples
     --------

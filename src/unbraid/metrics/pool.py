@@ -65,7 +65,7 @@ class Pool:
 
 
 @njit(cache=True)
-def _squared_deviations(codes, rows):
+def _squared_deviations(codes: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Two passes, so that a code that stands still is exactly 0."""
     b, size = rows.shape
     d = codes.shape[1]
@@ -85,7 +85,7 @@ def _squared_deviations(codes, rows):
 
 
 @njit(cache=True)
-def _mean_differences(codes, first, second):
+def _mean_differences(codes: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
     b, size = first.shape
     d = codes.shape[1]
     out = np.zeros((b, d))

@@ -5,7 +5,9 @@ from itertools import pairwise
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
-from scipy.spatial import cKDTree
+
+from unbraid.manifold.angles import largest_angles
+from unbraid.manifold.neighbors import nearest
 
 
 def subspace_angle(true: Sequence[np.ndarray], found: Sequence[np.ndarray]) -> float:
@@ -21,7 +23,7 @@ def subspace_angle(true: Sequence[np.ndarray], found: Sequence[np.ndarray]) -> f
     Parameters
     ----------
     true, found : sequences of arrays of shape (n_samples, n_features, dim_j)
-        Orthonormal bases, one array a submanifold, in any order.
+        Orthonormal bases, one array per submanifold, in any order.
 
     Returns
     -------
@@ -46,20 +48,8 @@ def subspace_angle(true: Sequence[np.ndarray], found: Sequence[np.ndarray]) -> f
         )
     if len(true) != len(found):
         return np.pi / 2
-    costs = np.array([[point_angles(u, v).mean() for v in found] for u in true])
+    costs = np.array([[largest_angles(u, v).mean() for v in found] for u in true])
     return float(costs[linear_sum_assignment(costs)].mean())
-
-
-def point_angles(u: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Largest principal angle between two subspaces at each point; pi/2 for different dimensions.
-
-    >>> point_angles(np.eye(2)[None, :, :1], np.array([[[0.6], [0.8]]])).round(4)
-    array([0.9273])
-    """
-    if u.shape[2] != v.shape[2]:
-        return np.full(len(u), np.pi / 2)
-    smallest = np.linalg.svd(u.transpose(0, 2, 1) @ v, compute_uv=False)[:, -1]
-    return np.arccos(np.clip(smallest, -1, 1))
 
 
 def aligned_subspace_angle(
@@ -98,7 +88,7 @@ def aligned_subspace_angle(
             f"states and codes must be the same samples, more than n_neighbors={n_neighbors}; "
             f"got {len(states)} and {len(codes)}."
         )
-    near = np.asarray(cKDTree(states).query(states, np.arange(2, n_neighbors + 2))[1])
+    _, near = nearest(states, n_neighbors)
     tangents = np.concatenate(found, axis=2)
     carried = np.empty((len(states), states.shape[1], tangents.shape[2]))
     for i, row in enumerate(near):

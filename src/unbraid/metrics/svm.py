@@ -15,7 +15,7 @@ _MAX_STEPS = 200
 
 
 def fit_predict(x: np.ndarray, labels: np.ndarray, x_test: np.ndarray, *, C: float = 0.01) -> np.ndarray:
-    """Predicted classes of ``x_test``: one machine a class against the rest, classes weighted by 1/frequency.
+    """Predicted classes of ``x_test``: one machine per class against the rest, classes weighted by 1/frequency.
 
     ``labels`` are 0, 1, ... and every class occurs. As in liblinear, the weight of a class multiplies its own points
     where it stands against the rest, and with two classes there is one machine that weighs both.
@@ -33,7 +33,7 @@ def fit_predict(x: np.ndarray, labels: np.ndarray, x_test: np.ndarray, *, C: flo
 
 
 @njit(cache=True)
-def _prefix_sums(x):
+def _prefix_sums(x: np.ndarray) -> np.ndarray:
     sums = np.zeros((len(x) + 1, 3))
     for i in range(len(x)):
         sums[i + 1, 0] = sums[i, 0] + 1
@@ -43,28 +43,30 @@ def _prefix_sums(x):
 
 
 @njit(cache=True)
-def _inside(x, sums, w, b, sign):
+def _inside(x: np.ndarray, sums: np.ndarray, w: float, b: float, sign: float) -> np.ndarray:
     """Count, sum and sum of squares of the points with sign * (w x + b) < 1."""
     n = len(x)
     slope = sign * w
     if slope == 0:
         i, j = 0, n if sign * b < 1 else 0
     elif slope > 0:
-        i, j = 0, np.searchsorted(x, (1 - sign * b) / slope, side="left")
+        i, j = 0, int(np.searchsorted(x, (1 - sign * b) / slope, side="left"))
     else:
-        i, j = np.searchsorted(x, (1 - sign * b) / slope, side="right"), n
+        i, j = int(np.searchsorted(x, (1 - sign * b) / slope, side="right")), n
     return sums[j] - sums[i]
 
 
 @njit(cache=True)
-def _loss(s, w, b, sign):
+def _loss(s: np.ndarray, w: float, b: float, sign: float) -> float:
     """Sum of (1 - sign (w x + b))^2 over points with sums s."""
     a = 1 - sign * b
     return max(a * a * s[0] - 2 * sign * a * w * s[1] + w * w * s[2], 0.0)
 
 
 @njit(cache=True)
-def _solve(x, sums, own, own_sums, c_own, c_rest):
+def _solve(
+    x: np.ndarray, sums: np.ndarray, own: np.ndarray, own_sums: np.ndarray, c_own: float, c_rest: float
+) -> tuple[float, float]:
     """Weight and intercept of ``own`` against the rest of ``x``; Newton with halved steps until the gradient is 0."""
     w, b = 0.0, 0.0
     up = _inside(own, own_sums, w, b, 1.0)
@@ -97,7 +99,9 @@ def _solve(x, sums, own, own_sums, c_own, c_rest):
 
 
 @njit(cache=True)
-def _one_against_rest(x, grouped, ends, weights, c):
+def _one_against_rest(
+    x: np.ndarray, grouped: np.ndarray, ends: np.ndarray, weights: np.ndarray, c: float
+) -> np.ndarray:
     """Lines (w, b) of each class; ``grouped`` is x in order within each class."""
     n_classes = len(ends) - 1
     sums = _prefix_sums(x)
@@ -110,7 +114,7 @@ def _one_against_rest(x, grouped, ends, weights, c):
 
 
 @njit(cache=True)
-def _upper_line(lines, x):
+def _upper_line(lines: np.ndarray, x: np.ndarray) -> np.ndarray:
     best = np.zeros(len(x), dtype=np.int64)
     for i in range(len(x)):
         top = -np.inf

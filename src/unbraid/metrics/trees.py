@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from unbraid.extras import require
+from unbraid.contract.extras import require
 from unbraid.metrics.arrays import Factors, Split, choose
 from unbraid.metrics.boosting import Boosting
 
@@ -25,7 +25,7 @@ class Importances:
 
 
 def tree_importances(parts: Split, backend: str, random_state: int | None) -> Importances:
-    """Fit one ensemble a factor; importances of each factor sum to 1, or to 0 if no split was made."""
+    """Fit one ensemble per factor; importances of each factor sum to 1, or to 0 if no split was made."""
     choose(backend, tuple(BACKENDS), "backend")
     X, X_test, order = canonical_ranks(parts.codes, parts.codes_test)
     n_codes, n_factors = parts.codes.shape[1], parts.factors.values.shape[1]

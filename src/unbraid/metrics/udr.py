@@ -12,7 +12,7 @@ from unbraid.metrics.mcc import correlations
 
 @dataclass(frozen=True)
 class UDR:
-    """One score a model.
+    """One score per model.
 
     Attributes
     ----------

@@ -32,7 +32,8 @@ class Affine:
     paper sets the last s to minus the sum of the others, which keeps the volume as well).
 
     ``clamp`` bounds \\|s\\| by ``limit``: ``atan`` is limit 0.636 atan(s / limit), the authors' code; ``steep-atan`` is
-    limit 0.636 atan(s), FrEIA's default; ``tanh`` is limit tanh(s), the paper's Appendix D.
+    limit 0.636 atan(s), FrEIA's default; ``tanh`` is limit tanh(s), the paper's Appendix D. Random mixings of
+    :mod:`unbraid.datasets.mixing` have the same names.
     """
 
     kind: str = "gin"
@@ -93,7 +94,7 @@ class Coupling:
         self.features, self.hidden, self.affine = features, hidden, affine
         self.first, self.second = features // 2, features - features // 2
         self.permutations = permutations
-        offset = torch.arange(len(permutations))[:, None] * features
+        offset = torch.arange(len(permutations), device=permutations.device)[:, None] * features
         self._gather = (permutations + offset).flatten()
         self._gather_back = (permutations.argsort(1) + offset).flatten()
 

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from unbraid.networks.coupling import Affine, ConvCoupling, DenseCoupling, Downsample, Flatten, count
+from unbraid.networks.coupling import Affine, ConvCoupling, Coupling, DenseCoupling, Downsample, Flatten, count
 
 
 class Flow:
@@ -91,15 +91,26 @@ class Flow:
             parts.append(x.transpose(1, 2))
         return torch.cat(parts, 1)
 
+    @property
+    def permutations(self) -> list[Tensor]:
+        """Of each coupling block, (K, features)."""
+        return [layer.permutations for layer in self.layers if isinstance(layer, Coupling)]
+
+    def with_permutations(self, permutations: list[Tensor]) -> "Flow":
+        """The same architecture with other permutations, one tensor per coupling block; they say how many models."""
+        rest, layers = iter(permutations), list(self.layers)
+        for i, layer in enumerate(layers):
+            if isinstance(layer, Coupling):
+                layers[i] = type(layer)(layer.features, layer.hidden, layer.affine, next(rest))
+        return type(self)(layers, self.shape, len(permutations[0]))
+
     def select(self, model: int) -> "Flow":
         """The flow of one of the K models."""
-        layers = []
-        for layer in self.layers:
-            if isinstance(layer, DenseCoupling | ConvCoupling):
-                only = layer.permutations[model : model + 1]
-                layer = type(layer)(layer.features, layer.hidden, layer.affine, only)
-            layers.append(layer)
-        return type(self)(layers, self.shape, 1)
+        return self.with_permutations([p[model : model + 1] for p in self.permutations])
+
+    def to(self, device: torch.device) -> "Flow":
+        """The flow for parameters and data on a device."""
+        return self.with_permutations([p.to(device) for p in self.permutations])
 
 
 def _permutations(rng: np.random.Generator, n_models: int, n: int) -> Tensor:

@@ -1,25 +1,22 @@
 """A fused CPU kernel for small fully connected GIN flows: forward and gradient in one pass over tiles of the batch.
 
 Optional: it computes what :class:`~unbraid.networks.flow.Flow` computes with torch, to float32 accuracy, without a C
-compiler (numba builds it once and keeps it). exp and atan are polynomials, so that the loops run on vector units.
+compiler (numba builds it once and keeps it).
 """
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import numba
 import numpy as np
 import torch
 from torch import Tensor
 
-from unbraid.networks.coupling import ATAN, DenseCoupling
+from unbraid.networks.coupling import DenseCoupling
 from unbraid.networks.flow import Flow
+from unbraid.networks.fused_kernel import TILE, run
 
-TILE = 256  # points whose activations stay in the first-level cache
 MAX_WIDTH = 64  # beyond it the matrix products of torch win
-
-# reassociation and fused multiply-add only: NaN and infinity must come through
-_jit = numba.njit(fastmath={"reassoc", "contract", "arcp", "nsz"}, cache=True, nogil=True, error_model="numpy")
 
 
 def supports(flow: Flow) -> bool:
@@ -33,270 +30,6 @@ def supports(flow: Flow) -> bool:
         and min(layer.hidden, layer.first) >= 2
         for layer in flow.layers
     )
-
-
-@_jit
-def _atan(x):
-    """Abramowitz and Stegun 4.4.49, error below 2e-8."""
-    a = abs(x)
-    big = a > np.float32(1)
-    u = np.float32(1) / a if big else a
-    v = u * u
-    p = np.float32(0.0028662257)
-    p = p * v - np.float32(0.0161657367)
-    p = p * v + np.float32(0.0429096138)
-    p = p * v - np.float32(0.0752896400)
-    p = p * v + np.float32(0.1065626393)
-    p = p * v - np.float32(0.1420889944)
-    p = p * v + np.float32(0.1999355085)
-    p = p * v - np.float32(0.3333314528)
-    p = p * v * u + u
-    p = np.float32(1.5707963267948966) - p if big else p
-    return -p if x < np.float32(0) else p
-
-
-@_jit
-def _exp(x):
-    """Taylor's series of exp(x / 4) to the fourth power; for abs(x) up to 4."""
-    u = np.float32(0.25) * x
-    p = np.float32(1 / 3628800)
-    for c in (362880, 40320, 5040, 720, 120, 24, 6, 2, 1, 1):
-        p = p * u + np.float32(1 / c)
-    p = p * p
-    return p * p
-
-
-@_jit
-def _linear(w, transposed, bias, u, out, n_in, n_out, size, relu):
-    """out = w u + bias, or w' u (no bias) where transposed; then max(0, .) where relu.
-
-    Two rows of the result (the last two again where their number is odd) and five of u at a time, to load less than
-    is computed.
-    """
-    for pair in range(0, n_out, 2):
-        o = min(pair, n_out - 2)
-        q = o + 1
-        c, d = (np.float32(0), np.float32(0)) if transposed else (bias[o], bias[q])
-        i = n_in % 5
-        if i:
-            out[o, :size], out[q, :size] = c, d
-        for r in range(i):
-            a0, b0 = (w[r, o], w[r, q]) if transposed else (w[o, r], w[q, r])
-            for t in range(size):
-                out[o, t] += a0 * u[r, t]
-                out[q, t] += b0 * u[r, t]
-        while i < n_in:
-            if transposed:
-                a0, a1, a2, a3, a4 = w[i, o], w[i + 1, o], w[i + 2, o], w[i + 3, o], w[i + 4, o]
-                b0, b1, b2, b3, b4 = w[i, q], w[i + 1, q], w[i + 2, q], w[i + 3, q], w[i + 4, q]
-            else:
-                a0, a1, a2, a3, a4 = w[o, i], w[o, i + 1], w[o, i + 2], w[o, i + 3], w[o, i + 4]
-                b0, b1, b2, b3, b4 = w[q, i], w[q, i + 1], w[q, i + 2], w[q, i + 3], w[q, i + 4]
-            if i == 0:
-                for t in range(size):
-                    u0, u1, u2, u3, u4 = u[i, t], u[i + 1, t], u[i + 2, t], u[i + 3, t], u[i + 4, t]
-                    out[o, t] = c + a0 * u0 + a1 * u1 + a2 * u2 + a3 * u3 + a4 * u4
-                    out[q, t] = d + b0 * u0 + b1 * u1 + b2 * u2 + b3 * u3 + b4 * u4
-            else:
-                for t in range(size):
-                    u0, u1, u2, u3, u4 = u[i, t], u[i + 1, t], u[i + 2, t], u[i + 3, t], u[i + 4, t]
-                    out[o, t] += a0 * u0 + a1 * u1 + a2 * u2 + a3 * u3 + a4 * u4
-                    out[q, t] += b0 * u0 + b1 * u1 + b2 * u2 + b3 * u3 + b4 * u4
-            i += 5
-        if relu:
-            for t in range(size):
-                out[o, t] = max(out[o, t], np.float32(0))
-                out[q, t] = max(out[q, t], np.float32(0))
-
-
-@_jit
-def _couple(theta, at, n_in, n_out, hidden, limit, u, x, y, h1, h2, a, e, known, mean, size):
-    """y = x exp(s) + t with (s, t) from u; keeps h1, h2 and the raw s in a, and exp(s) in e, unless ``known``.
-
-    Returns the next offset.
-    """
-    w1 = theta[at : at + hidden * n_in].reshape((hidden, n_in))
-    at += hidden * n_in
-    b1 = theta[at : at + hidden]
-    at += hidden
-    w2 = theta[at : at + hidden * hidden].reshape((hidden, hidden))
-    at += hidden * hidden
-    b2 = theta[at : at + hidden]
-    at += hidden
-    w3 = theta[at : at + 2 * n_out * hidden].reshape((2 * n_out, hidden))
-    at += 2 * n_out * hidden
-    b3 = theta[at : at + 2 * n_out]
-    at += 2 * n_out
-    _linear(w1, False, b1, u, h1, n_in, hidden, size, True)
-    _linear(w2, False, b2, h1, h2, hidden, hidden, size, True)
-    _linear(w3, False, b3, h2, a, hidden, 2 * n_out, size, False)
-    if not known:
-        scale, inverse, part = np.float32(limit * ATAN), np.float32(1 / limit), np.float32(1 / n_out)
-        mean[:] = np.float32(0)
-        for o in range(n_out):
-            for t in range(size):
-                e[o, t] = scale * _atan(inverse * a[o, t])
-            for t in range(size):
-                mean[t] += e[o, t]
-        for o in range(n_out):
-            for t in range(size):
-                e[o, t] = _exp(e[o, t] - part * mean[t])
-    for o in range(n_out):
-        for t in range(size):
-            y[o, t] = x[o, t] * e[o, t] + a[n_out + o, t]
-    return at
-
-
-@_jit
-def _accumulate(g, u, dw, db, n_out, n_in, size):
-    """dw += g u', db += g 1."""
-    for o in range(n_out):
-        total = np.float32(0)
-        for t in range(size):
-            total += g[o, t]
-        db[o] += total
-        i = 0
-        while i + 5 <= n_in:
-            t0 = t1 = t2 = t3 = t4 = np.float32(0)
-            for t in range(size):
-                v = g[o, t]
-                t0 += v * u[i, t]
-                t1 += v * u[i + 1, t]
-                t2 += v * u[i + 2, t]
-                t3 += v * u[i + 3, t]
-                t4 += v * u[i + 4, t]
-            dw[o, i] += t0
-            dw[o, i + 1] += t1
-            dw[o, i + 2] += t2
-            dw[o, i + 3] += t3
-            dw[o, i + 4] += t4
-            i += 5
-        while i < n_in:
-            total = np.float32(0)
-            for t in range(size):
-                total += g[o, t] * u[i, t]
-            dw[o, i] += total
-            i += 1
-
-
-@_jit
-def _uncouple(theta, grad, at, n_in, n_out, hidden, limit, u, x, h1, h2, a, e, dy, dx, du, work, size):
-    """Gradient of :func:`_couple`: adds to grad, dx = dy exp(s), du = what reaches u through the sub-network."""
-    o1 = at + hidden * n_in
-    o2 = o1 + hidden
-    o3 = o2 + hidden * hidden
-    o4 = o3 + hidden
-    o5 = o4 + 2 * n_out * hidden
-    ga, g1, g2, mean = work[: 2 * n_out], work[-2 * hidden - 1 : -hidden - 1], work[-hidden - 1 : -1], work[-1]
-    mean[:] = np.float32(0)
-    for o in range(n_out):
-        for t in range(size):
-            dx[o, t] = dy[o, t] * e[o, t]
-            ga[o, t] = dx[o, t] * x[o, t]
-            ga[n_out + o, t] = dy[o, t]
-            mean[t] += ga[o, t]
-    part, inverse = np.float32(1 / n_out), np.float32(1 / limit)
-    for o in range(n_out):
-        for t in range(size):
-            v = inverse * a[o, t]
-            ga[o, t] = (ga[o, t] - part * mean[t]) * np.float32(ATAN) / (np.float32(1) + v * v)
-    none = theta[:0]
-    _accumulate(ga, h2, grad[o4:o5].reshape((2 * n_out, hidden)), grad[o5 : o5 + 2 * n_out], 2 * n_out, hidden, size)
-    _linear(theta[o4:o5].reshape((2 * n_out, hidden)), True, none, ga, g2, 2 * n_out, hidden, size, False)
-    for o in range(hidden):
-        for t in range(size):
-            g2[o, t] = g2[o, t] if h2[o, t] > np.float32(0) else np.float32(0)
-    _accumulate(g2, h1, grad[o2:o3].reshape((hidden, hidden)), grad[o3:o4], hidden, hidden, size)
-    _linear(theta[o2:o3].reshape((hidden, hidden)), True, none, g2, g1, hidden, hidden, size, False)
-    for o in range(hidden):
-        for t in range(size):
-            g1[o, t] = g1[o, t] if h1[o, t] > np.float32(0) else np.float32(0)
-    _accumulate(g1, u, grad[at:o1].reshape((hidden, n_in)), grad[o1:o2], hidden, n_in, size)
-    _linear(theta[at:o1].reshape((hidden, n_in)), True, none, g1, du, hidden, n_in, size, False)
-
-
-@_jit
-def _tile(theta, permutations, hidden, limit, current, saved, exps, known, mean, size):
-    """Codes of one tile in place; ``saved`` (blocks, rows, tile) keeps what the gradient needs, ``exps`` the scales.
-
-    Without ``known`` scales, ``saved`` has one block, which all use in turn: the first pass needs none afterwards.
-    """
-    blocks, d = permutations.shape
-    first, second = d // 2, d - d // 2
-    at = 0
-    for b in range(blocks):
-        s, e = saved[b % len(saved)], exps[b]
-        for i in range(d):
-            row = current[permutations[b, i]]
-            for t in range(size):
-                s[i, t] = row[t]
-        i = d + first
-        j = i + 2 * hidden
-        y1, h1, h2, a, e1 = s[d:i], s[i : i + hidden], s[i + hidden : j], s[j : j + 2 * first], e[:first]
-        at = _couple(
-            theta, at, second, first, hidden, limit, s[first:d], s[:first], y1, h1, h2, a, e1, known, mean, size
-        )
-        i = j + 2 * first
-        j = i + 2 * hidden
-        h1, h2, a, e2 = s[i : i + hidden], s[i + hidden : j], s[j:], e[first:]
-        at = _couple(
-            theta, at, first, second, hidden, limit, y1, s[first:d], current[first:], h1, h2, a, e2, known, mean, size
-        )
-        for i in range(first):
-            for t in range(size):
-                current[i, t] = y1[i, t]
-
-
-@_jit
-def _tile_gradient(theta, permutations, hidden, limit, dy, dx, du, saved, exps, grad, work, size):
-    """Adds the parameters' gradient of one tile to ``grad``; ``dy`` is the gradient of its codes and is used up."""
-    blocks, d = permutations.shape
-    first, second = d // 2, d - d // 2
-    shared = 2 * hidden + hidden * hidden
-    n1 = shared + hidden * second + 2 * first * (hidden + 1)
-    n2 = shared + hidden * first + 2 * second * (hidden + 1)
-    for b in range(blocks - 1, -1, -1):
-        s, e, at = saved[b], exps[b], b * (n1 + n2)
-        i = d + first + 2 * hidden + 2 * first
-        j = i + 2 * hidden
-        h1, h2, a, e2 = s[i : i + hidden], s[i + hidden : j], s[j:], e[first:]
-        y1, x1, x2 = s[d : d + first], s[:first], s[first:d]
-        g1, g2, dx2 = dy[:first], dy[first:], dx[first:]
-        _uncouple(theta, grad, at + n1, first, second, hidden, limit, y1, x2, h1, h2, a, e2, g2, dx2, du, work, size)
-        for i in range(first):
-            for t in range(size):
-                g1[i, t] += du[i, t]
-        i = d + first
-        j = i + 2 * hidden
-        h1, h2, a, e1 = s[i : i + hidden], s[i + hidden : j], s[j : j + 2 * first], e[:first]
-        _uncouple(theta, grad, at, second, first, hidden, limit, x2, x1, h1, h2, a, e1, g1, dx[:first], du, work, size)
-        for i in range(d):
-            row = dy[permutations[b, i]]
-            for t in range(size):
-                row[t] = dx[i, t] + (du[i - first, t] if i >= first else np.float32(0))
-
-
-@_jit
-def _run(theta, permutations, hidden, limit, x, z, exps, dz, grad):
-    """Codes z of one model and its scales ``exps`` or, where ``dz`` has the gradient of z, that of the parameters.
-
-    The gradient computes the other activations of a tile again: cheaper than writing them to memory and reading them.
-    """
-    blocks, d = permutations.shape
-    known = dz.size > 0
-    saved = np.empty((blocks if known else 1, 3 * d + d // 2 + 4 * hidden, TILE), np.float32)
-    current, dx, du = np.empty((d, TILE), np.float32), np.empty((d, TILE), np.float32), np.empty((d, TILE), np.float32)
-    work = np.empty((d + 1 + 2 * hidden + 1, TILE), np.float32)
-    for start in range(0, x.shape[1], TILE):
-        size = min(TILE, x.shape[1] - start)
-        current[:, :size] = x[:, start : start + size]
-        scales = exps[start // TILE]
-        _tile(theta, permutations, hidden, limit, current, saved, scales, known, work[-1], size)
-        if known:
-            current[:, :size] = dz[:, start : start + size]
-            _tile_gradient(theta, permutations, hidden, limit, current, dx, du, saved, scales, grad, work, size)
-        else:
-            z[:, start : start + size] = current[:, :size]
 
 
 class FusedForward:
@@ -322,17 +55,17 @@ class FusedForward:
     def __call__(self, theta: Tensor, x: Tensor) -> tuple[Tensor, None]:
         return _Fused.apply(theta, x, self), None
 
-    def run(self, k: int, theta: Any, x: Any, z: Any, exps: Any, dz: Any, grad: Any) -> None:
-        _run(theta, self.permutations[k], self.hidden, self.limit, x, z, exps, dz, grad)
+    def run(self, k: int, theta: np.ndarray, *arrays: np.ndarray) -> None:
+        run(theta, self.permutations[k], self.hidden, self.limit, *arrays)
 
-    def each_model(self, run: Any, n: int) -> None:
+    def each_model(self, work: Callable[[int], None], n: int) -> None:
         threads = min(n, torch.get_num_threads())
         if threads == 1:
             for k in range(n):
-                run(k)
+                work(k)
         else:
             with ThreadPoolExecutor(threads) as pool:
-                list(pool.map(run, range(n)))
+                list(pool.map(work, range(n)))
 
 
 class _Fused(torch.autograd.Function):

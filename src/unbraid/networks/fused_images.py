@@ -14,7 +14,7 @@ from torch import Tensor
 
 from unbraid.networks.coupling import ATAN, ConvCoupling, DenseCoupling, Downsample
 from unbraid.networks.flow import Flow
-from unbraid.networks.fused import TILE, _atan, _exp, _jit
+from unbraid.networks.fused_kernel import TILE, Array, atan, exp, jit
 
 
 def supports(flow: Flow) -> bool:
@@ -25,8 +25,8 @@ def supports(flow: Flow) -> bool:
     )
 
 
-@_jit
-def _gather(x, rows, u):
+@jit
+def _gather(x: Array, rows: Array, u: Array) -> None:
     """u (pixels, channels) from the given rows of x (channels, pixels)."""
     for start in range(0, len(u), TILE):
         for i in range(len(rows)):
@@ -35,8 +35,8 @@ def _gather(x, rows, u):
                 u[t, i] = row[t]
 
 
-@_jit
-def _scatter(g, rows, x):
+@jit
+def _scatter(g: Array, rows: Array, x: Array) -> None:
     """The gradient of :func:`_gather`, added to x."""
     for start in range(0, len(g), TILE):
         for i in range(len(rows)):
@@ -45,8 +45,8 @@ def _scatter(g, rows, x):
                 row[t] += g[t, i]
 
 
-@_jit
-def _scale_shift(x, rows, a, limit, y, e):
+@jit
+def _scale_shift(x: Array, rows: Array, a: Array, limit: float, y: Array, e: Array) -> None:
     """y = x exp(s) + t for some rows of x; y and e = exp(s) are (channels, pixels), a is (pixels, 2 channels)."""
     c, n = y.shape
     scale, inverse, share = np.float32(limit * ATAN), np.float32(1 / limit), np.float32(1 / c)
@@ -59,20 +59,22 @@ def _scale_shift(x, rows, a, limit, y, e):
         mean[:] = np.float32(0)
         for o in range(c):
             for t in range(size):
-                raw[o, t] = scale * _atan(inverse * raw[o, t])
+                raw[o, t] = scale * atan(inverse * raw[o, t])
             for t in range(size):
                 mean[t] += raw[o, t]
         for o in range(c):
             part_x, part_y = x[rows[o], start : start + size], y[o, start : start + size]
             part_e = e[o, start : start + size]
             for t in range(size):
-                part_e[t] = _exp(raw[o, t] - share * mean[t])
+                part_e[t] = exp(raw[o, t] - share * mean[t])
             for t in range(size):
                 part_y[t] = part_x[t] * part_e[t] + raw[c + o, t]
 
 
-@_jit
-def _scale_shift_gradient(x, rows, a, limit, e, dy, dx, da):
+@jit
+def _scale_shift_gradient(
+    x: Array, rows: Array, a: Array, limit: float, e: Array, dy: Array, dx: Array, da: Array
+) -> None:
     """da, and rows of dx, from dy; in the shapes of :func:`_scale_shift`."""
     c, n = dy.shape
     inverse, share = np.float32(1 / limit), np.float32(1 / c)
@@ -103,8 +105,8 @@ def _scale_shift_gradient(x, rows, a, limit, e, dy, dx, da):
                 da[start + t, o] = ds[o, t]
 
 
-@_jit
-def _mask(g, h):
+@jit
+def _mask(g: Array, h: Array) -> None:
     """g = 0 where h is not above 0, in place: the gradient of max(0, .)."""
     for i in range(len(g)):
         g[i] = g[i] if h[i] > np.float32(0) else np.float32(0)

@@ -14,7 +14,7 @@ def _leaky(x: torch.Tensor) -> torch.Tensor:
 
 
 def _filter(channels: int, like: torch.Tensor) -> torch.Tensor:
-    """The binomial filter [1, 3, 3, 1] in two dimensions, one copy a channel, with the gain of doubling the size."""
+    """The binomial filter [1, 3, 3, 1] in two dimensions, one copy per channel, with the gain of doubling the size."""
     line = torch.tensor([1.0, 3.0, 3.0, 1.0], dtype=like.dtype, device=like.device)
     square = torch.outer(line, line)
     return (4 * square / square.sum()).expand(channels, 1, 4, 4)
@@ -123,7 +123,9 @@ class Block(nn.Module):
         self.conv1 = StyledConv(n_out, n_out, latent_size, side)
         self.torgb = ToRGB(n_out, channels, latent_size)
 
-    def forward(self, x: torch.Tensor | None, image: torch.Tensor | None, w: torch.Tensor):
+    def forward(
+        self, x: torch.Tensor | None, image: torch.Tensor | None, w: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         x = self.const.expand(len(w), -1, -1, -1) if x is None else self.conv0(x, w)
         x = self.conv1(x, w)
         colours = self.torgb(x, w)

@@ -6,17 +6,25 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unbraid.extras import require
-
 BLUE, RED, GREY = "#1f4e79", "#c0392b", "#8a8f98"
 
 
 def figure(width: float, height: float, layout: Literal["constrained", "compressed"] = "constrained") -> Any:
     """An empty figure that belongs to no window; ``layout="compressed"`` suits axes that keep their aspect."""
-    require("matplotlib", "plots")
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout=layout)
+
+
+def panels(n: int, columns: int, width: float, height: float) -> tuple[Any, list[Any]]:
+    """A figure of ``n`` axes of this size, at most ``columns`` side by side."""
+    columns = min(columns, n)
+    n_rows = -(-n // columns)
+    fig = figure(width * columns, height * n_rows)
+    axes = fig.subplots(n_rows, columns, squeeze=False).ravel()
+    for ax in axes[n:]:
+        ax.remove()
+    return fig, list(axes[:n])
 
 
 def is_pictures(shape: Sequence[int]) -> bool:
@@ -60,8 +68,10 @@ def picture_shape(shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(shape[:2]) if len(shape) == 3 and shape[2] == 1 else tuple(shape)
 
 
-def show_sheet(ax: Any, grid: NDArray[np.float64]) -> None:
-    """Draw pictures (rows, columns, height, width[, channels]) with a thin white line between them."""
+def show_sheet(
+    ax: Any, grid: NDArray[np.float64], *, rows: Sequence[Any] | None = None, columns: Sequence[Any] | None = None
+) -> None:
+    """Draw pictures (rows, columns, height, width[, channels]), a thin white line between them, with their labels."""
     n_rows, n_columns, height, width = grid.shape[:4]
     spaced = np.ones((n_rows, n_columns, height + 1, width + 1, *grid.shape[4:]))
     spaced[:, :, :height, :width] = grid
@@ -69,7 +79,30 @@ def show_sheet(ax: Any, grid: NDArray[np.float64]) -> None:
     sheet = spaced.transpose(order).reshape(n_rows * (height + 1), n_columns * (width + 1), *grid.shape[4:])
     ax.imshow(sheet[:-1, :-1], cmap="gray", vmin=0, vmax=1, interpolation="nearest")
     ax.set(xticks=[], yticks=[])
+    if rows is not None:
+        ax.set_yticks([(i + 0.5) * (height + 1) - 1 for i in range(n_rows)], rows)
+    if columns is not None:
+        ax.set_xticks([(i + 0.5) * (width + 1) - 1 for i in range(n_columns)], columns)
+    ax.tick_params(length=0, labelsize=7)
     ax.spines[:].set_visible(False)
+
+
+def some_of(n: int, most: int, random_state: int = 0) -> NDArray[np.intp]:
+    """At most ``most`` of ``n`` row numbers, drawn at random; all of them, in order, where there are no more."""
+    return np.arange(n) if n <= most else np.random.RandomState(random_state).choice(n, most, replace=False)
+
+
+def named(names: Sequence[str] | None, n: int, what: str) -> list[str]:
+    """The names given, or "code 1", "code 2" and so on; an error where there are too few.
+
+    >>> named(None, 2, "code")
+    ['code 1', 'code 2']
+    """
+    if names is None:
+        return [f"{what} {i + 1}" for i in range(n)]
+    if len(names) != n:
+        raise ValueError(f"{len(names)} name(s) were given for {n} {what}s; give one per {what}.")
+    return [str(name) for name in names]
 
 
 def as_rows(values: ArrayLike) -> NDArray[np.float64]:
@@ -88,6 +121,6 @@ def same_rows(factors: ArrayLike, codes: ArrayLike) -> tuple[NDArray[np.float64]
 
 def quiet(ax: Any) -> None:
     """Take away what draws the eye from the data: two spines and the black of the rest."""
-    ax.tick_params(labelsize=7, color=GREY, labelcolor="#444")
+    ax.tick_params(which="both", labelsize=7, color=GREY, labelcolor="#444")
     ax.spines[["top", "right"]].set_visible(False)
     ax.spines[["left", "bottom"]].set_color(GREY)

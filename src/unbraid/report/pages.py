@@ -1,110 +1,190 @@
-"""The pages that the command line writes: one for a fit, one for the demo."""
+"""The pages: one of any fitted model, and the demo's, which sets several side by side."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from unbraid.metrics.local_isometry import isometry_of_pairs, neighbor_pairs
-from unbraid.report import autoencoders, plots
+from unbraid.contract.summary import Section
+from unbraid.report.decoded import plot_images, plot_reconstructions, plot_samples
+from unbraid.report.drawing import as_rows, is_pictures
+from unbraid.report.factor_maps import plot_factor_maps, plot_mean_codes
+from unbraid.report.fitted import Fitted, describe
 from unbraid.report.html import Report
-from unbraid.report.words import diagnostics_words, rotation_words, selection_words, training_words
+from unbraid.report.scatter import plot_codes, plot_distances, plot_sampled_points
+from unbraid.report.spectra import plot_eigenvalues, plot_selection, plot_spectrum
+from unbraid.report.subspaces import plot_subspaces
+from unbraid.report.training import plot_kl, plot_losses
+from unbraid.report.traversal import plot_traversals, shown_codes
 
-Floats = NDArray[np.float64]
+# What a section of a model's summary may ask for.
+PICTURES: dict[str, Callable[..., Any]] = {
+    "eigenvalues": plot_eigenvalues,
+    "kl": plot_kl,
+    "losses": plot_losses,
+    "sampled points": plot_sampled_points,
+    "samples": plot_samples,
+    "selection": plot_selection,
+    "spectrum": plot_spectrum,
+    "subspaces": plot_subspaces,
+}
+SHOWN, RECONSTRUCTED = 24, 200  # pictures of the data, and rows that are decoded again
 
 
-@dataclass
-class Fitted:
-    """A fitted model with what its page shows.
+def fit_report(
+    model: Any,
+    X: Any,
+    factors: ArrayLike | None = None,
+    *,
+    factor_names: Sequence[str] | None = None,
+    title: str = "",
+    lead: str = "",
+) -> Report:
+    """The page of a fitted model: how far to trust it, its codes, what they do to the data, and what it alone shows.
 
-    Attributes
+    Parameters
     ----------
-    title : str
-        Name of the method.
     model : estimator
-        With ``inverse_transform``, and ``selection_`` and ``diagnostics_`` where it has them.
-    codes : array (n, d)
-    seconds : float
-    lengths, found : arrays (pairs,)
-        Distances of nearby pairs in X and in the codes, and ``isometry``, their correlation.
-    scores : list of float
-        What the selection maximised, one a candidate.
-    mcc : float or None
-        Where the factors are known.
-    remarks : list of str
-        Warnings on the way, for instance of a setting that was tried and did not converge.
-    """
+        Any of :data:`unbraid.methods.METHODS`, fitted; or your own with ``summary()``.
+    X : array (n, ...), or anything that the model's ``transform`` takes
+        Observations. Of a large X, 5000 rows or fewer are drawn at random.
+    factors : array (n, number of factors), optional
+        The truth, where it is known: factor maps and the MCC are added.
+    factor_names : sequence of str, optional
+    title, lead : str
+        Of the page; the method's name, and a sentence on the data, where left out.
 
-    title: str
-    model: Any
-    codes: Floats
-    seconds: float
-    lengths: Floats
-    found: Floats
-    isometry: float
-    scores: list[float] = field(default_factory=list)
-    mcc: float | None = None
-    remarks: list[str] = field(default_factory=list)
-
-    @property
-    def chosen(self) -> Any:
-        """The setting that was used, or None for a method without one."""
-        selection = getattr(self.model, "selection_", None)
-        return None if selection is None else selection.chosen
-
-    @property
-    def concerns(self) -> list[str]:
-        return list(getattr(getattr(self.model, "diagnostics_", None), "concerns", []))
-
-    def diagnosis(self) -> list[tuple[str, str, str]]:
-        """(figure, value, meaning) of everything that was measured."""
-        if hasattr(self.model, "diagnostics_"):
-            return diagnostics_words(self.model.diagnostics_)
-        if hasattr(self.model, "history_"):
-            return training_words(self.model.history_)
-        return rotation_words(self.model.rotation_, self.model.kurtosis_)
-
-    def choice(self) -> list[str]:
-        """How the settings were chosen, in sentences."""
-        return selection_words(self.model.selection_, self.scores) if self.chosen is not None else []
-
-
-def nearby_distances(points: Any, codes: Floats, n_neighbors: int = 8) -> tuple[Floats, Floats, float]:
-    """Distances of neighbours in X and, after the best rescaling of each code, in the codes; and their correlation.
+    Returns
+    -------
+    Report
+        With ``write(path)`` and ``html()``.
 
     Examples
     --------
-    >>> z = np.random.default_rng(0).uniform(size=(30, 2))
-    >>> round(nearby_distances(2 * z, z)[2], 6)
-    1.0
+    >>> import unbraid as ub
+    >>> X, factors = ub.datasets.load("shapes-xy", image_size=16).sample(300, random_state=0)
+    >>> page = fit_report(ub.PCAICA(2, random_state=0).fit(X), X, factors, factor_names=("x", "y"))
+    >>> "Factor maps" in page.html()
+    True
     """
-    rows = np.asarray(points, dtype=np.float64).reshape(len(points), -1)
-    i, j, lengths = neighbor_pairs(rows, n_neighbors)
-    steps = codes[i] - codes[j]
-    score, scale = isometry_of_pairs(steps, lengths)
-    return lengths, np.linalg.norm(steps * scale, axis=1), score
+    return page_of(describe(model, X, factors, factor_names=factor_names), title=title, lead=lead)
 
 
-def traversals(model: Any, codes: Floats, n_steps: int = 9) -> tuple[NDArray, Floats]:
-    """Data and code values along each code, from its 3rd to its 97th percentile, the others at their median."""
-    decode = model.inverse_transform
-    values = autoencoders.traversal_values(codes, n_steps=n_steps, span="quantiles")
-    return autoencoders.traversals(decode, codes, n_steps=n_steps, span="quantiles", base="median"), values
+def page_of(fit: Fitted, *, title: str = "", lead: str = "") -> Report:
+    """The page of :func:`fit_report` for a fit that was measured already."""
+    page = Report(title or fit.summary.title, lead or _lead(fit))
+    if is_pictures(fit.sample.shape[1:]):
+        page.section("The data").figure(plot_images(fit.sample[:SHOWN]), "Some of the pictures.")
+    add_trust(page, fit)
+    _add_codes(page, fit)
+    for section in fit.summary.sections:
+        add_section(page, section, fit.sample)
+    return page
 
 
-def demo_page(fits: Sequence[Fitted], X: NDArray, factors: Floats, factor_names: Sequence[str], lead: str) -> Report:
+def _lead(fit: Fitted) -> str:
+    found = "" if fit.codes is None else f"; {fit.codes.shape[1]} codes"
+    took = "" if fit.seconds is None else f"; fitted in {fit.seconds:.1f} s"
+    return f"{fit.n_rows} observations of shape {fit.sample.shape[1:]}{found}{took}."
+
+
+def _add_codes(page: Report, fit: Fitted) -> None:
+    """The sections that every method with codes has."""
+    if fit.codes is None or fit.sample_codes is None or fit.distances is None:
+        return
+    summary, codes = fit.summary, fit.codes
+    shown = shown_codes(codes, summary.order, summary.n_shown)
+    names = [f"code {j + 1}" for j in range(codes.shape[1])]
+    labels = [names[j] for j in shown]
+    page.section("Codes").text(
+        "The codes against each other, and their distributions. Independent codes fill a shape whose sides run along "
+        "the axes."
+    ).figure(plot_codes(codes[:, shown], names=labels))
+    if fit.factors is not None:
+        page.section("Factor maps").text(*_map_words(fit))
+        page.figure(_factor_map(fit.factors, codes[:, shown], fit.factor_names, labels))
+    if summary.decodes:
+        page.section("Moving along each code").text(
+            "One code moves, from its 3rd to its 97th percentile, and the others are held in the middle; the data come "
+            "from inverse_transform."
+        ).figure(
+            plot_traversals(
+                fit.model.inverse_transform, codes, span="quantiles", base="median", order=summary.order,
+                most=summary.n_shown, names=names,
+            )
+        )  # fmt: skip
+    if summary.reconstructs:
+        _add_reconstructions(page, fit.sample[:RECONSTRUCTED], fit.sample_codes[:RECONSTRUCTED], fit.model)
+    page.section("Distances").text(
+        "Neighbouring observations: how far apart they are in the data, and in the codes."
+    ).figure(
+        plot_distances(fit.distances.lengths, fit.distances.found), f"Correlation {fit.distances.isometry:.3f}."
+    )  # fmt: skip
+
+
+def _map_words(fit: Fitted) -> list[str]:
+    return [
+        f"The factors of these data are known: MCC {fit.mcc:.4f}. MCC, the mean correlation coefficient, compares each "
+        "factor with the code that stands for it: 1 is perfect.",
+        "The maps show each code over the factors; bands that run straight along one axis are right.",
+    ]
+
+
+def _factor_map(factors: NDArray, codes: NDArray, names: list[str] | None, labels: list[str]) -> Any:
+    """Means over the cells where the factors are classes, every point where they are not."""
+    if factors.shape[1] > 2 and np.issubdtype(factors.dtype, np.integer):
+        return plot_mean_codes(factors, codes, factor_names=names, code_names=labels)
+    return plot_factor_maps(factors, codes, factor_names=names, code_names=labels)
+
+
+def _add_reconstructions(page: Report, sample: NDArray, codes: NDArray, model: Any) -> None:
+    decoded = np.asarray(model.inverse_transform(codes))
+    left = float(np.square(as_rows(decoded) - as_rows(sample)).mean() / max(as_rows(sample).var(axis=0).mean(), 1e-300))
+    page.section("Reconstructions").text(
+        f"Coded and decoded again, {len(sample)} observations keep {100 * (1 - left):.1f} % of their variance."
+    )
+    if is_pictures(sample.shape[1:]):
+        page.figure(plot_reconstructions(sample, decoded), "The data above, what came back below.")
+
+
+def add_trust(page: Report, fit: Fitted) -> None:
+    """A section on how far to trust the codes."""
+    page.section(f"How far to trust {fit.summary.title}")
+    if fit.concerns:
+        page.note([_sentence(concern) for concern in fit.concerns], "look")
+    elif fit.summary.note:
+        page.note([fit.summary.note], "good" if fit.summary.checked else "")
+    page.table(["figure", "value", "what it means"], [(f.name, f.value, f.meaning) for f in fit.summary.facts])
+    if fit.remarks:
+        page.text("Warnings on the way:", *(_sentence(remark) for remark in fit.remarks))
+
+
+def add_section(page: Report, section: Section, sample: NDArray, *, folded: bool = False) -> None:
+    """A section of a model's summary; ``folded`` hides its table behind a line."""
+    page.section(section.title).text(*section.text)
+    if section.picture:
+        if section.picture not in PICTURES:
+            raise ValueError(f"there is no picture {section.picture!r}. Valid names: {', '.join(PICTURES)}.")
+        data = section.data | ({section.rows_as: sample} if section.rows_as else {})
+        page.figure(PICTURES[section.picture](**data), section.caption)
+    if section.columns:
+        hidden = f"All {len(section.rows)} rows" if folded else ""
+        page.table(section.columns, section.rows, marked=section.marked, folded=hidden)
+
+
+def demo_page(fits: Sequence[Fitted], lead: str) -> Report:
     """The report of ``unbraid demo``: the methods side by side, then the best one in full."""
     best = max(fits, key=lambda fit: fit.mcc or 0.0)
+    names = best.factor_names or []
     page = Report("Two factors, found without labels", lead)
     page.section("The data").text(
-        f"{len(X)} pictures of a white square. Nothing but its position changes, so two numbers, "
-        f"{' and '.join(factor_names)}, explain every pixel. The methods see only the pixels."
-    ).figure(plots.plot_images(X[:24]), "The first 24 pictures.")
+        f"{best.n_rows} pictures of a white square. Nothing but its position changes, so two numbers, "
+        f"{' and '.join(names)}, explain every pixel. The methods see only the pixels."
+    ).figure(plot_images(best.sample[:SHOWN]), "Some of the pictures.")
     page.section("Result").table(
-        ["method", "MCC", "local isometry", "seconds", "neighbours k", "principal components"],
-        [_summary(fit) for fit in fits],
+        ["method", "MCC", "local isometry", "seconds", *best.summary.settings],
+        [demo_row(fit, list(best.summary.settings)) for fit in fits],
         marked=list(fits).index(best),
     ).text(
         "MCC, the mean correlation coefficient, compares each true factor with the code that stands for it: 1 is "
@@ -114,11 +194,10 @@ def demo_page(fits: Sequence[Fitted], X: NDArray, factors: Floats, factor_names:
     page.section("Factor maps").text(
         "Every dot is a picture, placed by its true factors and coloured by what the method found. A code that stands "
         "for one factor gives straight bands along the other axis; a mixture gives slanted or bent ones."
-    )
-    page.figures(
+    ).figures(
         (
-            plots.plot_factor_maps(factors, fit.codes, factor_names=factor_names, title=fit.title),
-            f"{fit.title}: MCC {fit.mcc:.4f}.",
+            plot_factor_maps(fit.factors, fit.codes, factor_names=names, title=fit.summary.title),  # type: ignore[arg-type]
+            f"{fit.summary.title}: MCC {fit.mcc:.4f}.",
         )
         for fit in fits
     )
@@ -126,15 +205,20 @@ def demo_page(fits: Sequence[Fitted], X: NDArray, factors: Floats, factor_names:
         "Pairs of neighbouring pictures: how far apart they are in pixels, and in the codes. The proof behind "
         "HLLE+ICA asks that the dots lie on the line."
     ).figures(
-        (plots.plot_distances(fit.lengths, fit.found, title=fit.title), f"{fit.title}: correlation {fit.isometry:.3f}")
+        (
+            plot_distances(fit.distances.lengths, fit.distances.found, title=fit.summary.title),
+            f"{fit.summary.title}: correlation {fit.distances.isometry:.3f}",
+        )
         for fit in fits
+        if fit.distances is not None
     )
-    page.section(f"Moving along the codes of {best.title}").text(
+    page.section(f"Moving along the codes of {best.summary.title}").text(
         "Each strip moves one code and holds the other in the middle; the pictures come from inverse_transform."
-    ).figure(plots.plot_traversals(*traversals(best.model, best.codes)))
+    ).figure(plot_traversals(best.model.inverse_transform, best.codes, span="quantiles", base="median"))  # type: ignore[arg-type]
     for fit in sorted(fits, key=lambda fit: fit is not best):
         add_trust(page, fit)
-        add_settings(page, fit, folded=fit is not best)
+        for section in fit.summary.sections:
+            add_section(page, section, fit.sample, folded=fit is not best)
     page.section("Go on from here").code(
         "unbraid fit DATA --factors 2 --out RUN      # DATA: .npy, .npz, .h5, .zarr, a folder of images, a data set\n"
         "unbraid fit --help"
@@ -142,96 +226,11 @@ def demo_page(fits: Sequence[Fitted], X: NDArray, factors: Floats, factor_names:
     return page
 
 
-def fit_page(
-    fit: Fitted, name: str, sample: NDArray, lead: str, factors: Floats | None, factor_names: Sequence[str] | None
-) -> Report:
-    """The report of ``unbraid fit``; ``sample`` are some of the observations."""
-    page = Report(f"{fit.title} of {name}", lead)
-    if plots.is_pictures(sample.shape[1:]):
-        page.section("The data").figure(plots.plot_images(sample[:24]), "Some of the pictures.")
-    add_trust(page, fit)
-    page.section("Codes").text(
-        "The codes against each other, and their distributions. Independent codes fill a shape whose sides run along "
-        "the axes."
-    ).figure(plots.plot_codes(fit.codes))
-    if factors is not None:
-        page.section("Factor maps").text(
-            f"The factors of this data set are known: MCC {fit.mcc:.4f}. Every dot is an observation, placed by its "
-            "true factors and coloured by a code; straight bands along one axis are right."
-        ).figure(plots.plot_factor_maps(factors, fit.codes, factor_names=factor_names))
-    page.section("Moving along each code").text(
-        "One code moves and the others are held in the middle; the data come from inverse_transform."
-    ).figure(plots.plot_traversals(*traversals(fit.model, fit.codes)))
-    if hasattr(fit.model, "history_"):
-        add_training(page, fit.model.history_)
-    page.section("Distances").text(
-        "Neighbouring observations: how far apart they are in the data, and in the codes."
-    ).figure(plots.plot_distances(fit.lengths, fit.found), f"Correlation {fit.isometry:.3f}.")
-    add_settings(page, fit)
-    return page
-
-
-def add_trust(page: Report, fit: Fitted) -> None:
-    """A section on how far to trust the codes."""
-    page.section(f"How far to trust {fit.title}")
-    if fit.concerns:
-        page.note([_sentence(concern) for concern in fit.concerns], "look")
-    elif fit.chosen is not None:
-        page.note(["Nothing that was measured speaks against this result."], "good")
-    elif hasattr(fit.model, "history_"):
-        page.note(
-            [
-                "An autoencoder: low losses say that the codes explain the data, not that each stands for one factor. "
-                "Fit it with several seeds and compare the codes (unbraid.metrics.udr), or score it where factors are "
-                "known."
-            ]
-        )
-    else:
-        page.note(["A linear method: right only where the factors mix linearly, and it cannot tell by itself."])
-    page.table(["figure", "value", "what it means"], fit.diagnosis())
-    if fit.remarks:
-        page.text("On the way, while settings were tried:", *(_sentence(remark) for remark in fit.remarks))
-
-
-def add_training(page: Report, history: Sequence[dict]) -> None:
-    """A section with every recorded term over the steps."""
-    page.section("Training").text("Every term of the loss that was recorded.").figure(autoencoders.plot_losses(history))
-    if any("kl_per_dimension" in record for record in history):
-        page.figure(autoencoders.plot_kl(history), "Nats that each code carries; those near 0 are switched off.")
-
-
-def add_settings(page: Report, fit: Fitted, *, folded: bool = False) -> None:
-    """A section with every setting that was tried."""
-    if fit.chosen is None:
-        return
-    candidates = fit.model.selection_.candidates
-    marked = next((i for i, c in enumerate(candidates) if c == fit.chosen), None)
-    page.section(f"Settings tried for {fit.title}").text(*fit.choice())
-    if len(candidates) > 1 and marked is not None:
-        fig = plots.plot_selection(
-            [c.n_neighbors for c in candidates],
-            fit.scores,
-            [c.pca_components for c in candidates],
-            chosen=marked,
-            excluded=[bool(c.excluded) for c in candidates],
-        )
-        page.figure(fig, "Score of every setting; no label was used.")
-    page.table(
-        ["k", "PCA", "score", "edges", "closest pairs", "dependence", "participation", "eigengap", "stability", "note"],
-        [
-            [c.n_neighbors, c.pca_components, s, c.edges, c.closest, c.dependence, c.participation, c.eigengap]
-            + [c.stability, c.excluded or ("chosen" if c == fit.chosen else "")]
-            for c, s in zip(candidates, fit.scores)
-        ],
-        marked=marked,
-        folded=f"All {len(candidates)} settings" if folded else "",
-    )
-
-
-def _summary(fit: Fitted) -> list:
-    chosen = fit.chosen
-    settings = ["", ""] if chosen is None else [chosen.n_neighbors, chosen.pca_components]
-    return [fit.title, f"{fit.mcc:.4f}", fit.isometry, f"{fit.seconds:.2f}", *settings]
+def demo_row(fit: Fitted, settings: Sequence[str]) -> list[Any]:
+    """A line of the demo's table: title, MCC, local isometry, seconds, and the settings of these names."""
+    isometry = "" if fit.distances is None else f"{fit.distances.isometry:.3f}"
+    chosen = [fit.summary.settings.get(name, "") for name in settings]
+    return [fit.summary.title, f"{fit.mcc:.4f}", isometry, f"{fit.seconds:.2f}", *chosen]
 
 
 def _sentence(text: str) -> str:

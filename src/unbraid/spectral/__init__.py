@@ -1,7 +1,15 @@
 """HLLE+ICA and its relatives: eigenvectors of a neighbour graph, then independent components."""
 
-from unbraid.spectral.embeddings import LTSA, HessianEigenmaps, LaplacianEigenmaps
-from unbraid.spectral.factors import HessianICA, LaplacianICA, TangentICA
-from unbraid.spectral.pca_ica import PCAICA
+from typing import Any
 
-__all__ = ["LTSA", "PCAICA", "HessianEigenmaps", "HessianICA", "LaplacianEigenmaps", "LaplacianICA", "TangentICA"]
+from unbraid.methods import estimators_of
+
+_ESTIMATORS = estimators_of("spectral")
+
+__all__ = [*_ESTIMATORS]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ESTIMATORS:
+        return _ESTIMATORS[name].load()
+    raise AttributeError(f"unbraid.spectral has no {name!r}; it has: {', '.join(sorted(__all__))}")

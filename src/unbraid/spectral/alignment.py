@@ -1,4 +1,4 @@
-"""The local step: one small symmetric block a neighbourhood, summed into a sparse alignment matrix.
+"""The local step: one small symmetric block per neighbourhood, summed into a sparse alignment matrix.
 
 For a neighbourhood of k points with tangent coordinates U (k x d), let T be an orthonormal basis of span[1, U] and W
 one of the part of the products U_a U_b that is orthogonal to T. Then
@@ -17,6 +17,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 def smallest_neighborhood(n_factors: int) -> int:
@@ -79,7 +80,7 @@ def tangent_bases(X: Floats, neighbors: NDArray[np.intp], n_factors: int) -> Flo
     return bases
 
 
-def _assemble(neighbors: NDArray[np.int64], blocks: Floats) -> sp.csc_array:
+def _assemble(neighbors: Ints, blocks: Floats) -> sp.csc_array:
     n, k = neighbors.shape
     owner = np.argsort(neighbors.ravel(), kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(neighbors.ravel(), minlength=n))])
@@ -92,7 +93,7 @@ def _assemble(neighbors: NDArray[np.int64], blocks: Floats) -> sp.csc_array:
 
 
 @njit(cache=True, nogil=True)
-def _orthonormalize(A, start, stop, tol):
+def _orthonormalize(A: Floats, start: int, stop: int, tol: float) -> None:
     """Columns start..stop of A against all columns before them, twice for stability; dependent columns become 0."""
     k = A.shape[0]
     for j in range(start, stop):
@@ -115,7 +116,7 @@ def _orthonormalize(A, start, stop, tol):
 
 
 @njit(cache=True, nogil=True)
-def _center(X, near, G):
+def _center(X: Floats, near: Ints, G: Floats) -> None:
     k, m = G.shape
     for f in range(m):
         mean = 0.0
@@ -128,7 +129,7 @@ def _center(X, near, G):
 
 
 @njit(cache=True, nogil=True)
-def _leading_space(G, K, V, old, small_first):
+def _leading_space(G: Floats, K: Floats, V: Floats, old: Floats, small_first: bool) -> None:
     """Leading eigenvectors of G G^T (small_first) or G^T G into V, by orthogonal iteration on the product K."""
     s, d = V.shape
     if small_first:
@@ -183,7 +184,7 @@ def _leading_space(G, K, V, old, small_first):
 
 
 @njit(cache=True, nogil=True)
-def _tangent_coordinates(G, K, V, old, U):
+def _tangent_coordinates(G: Floats, K: Floats, V: Floats, old: Floats, U: Floats) -> None:
     """Left singular vectors of the centred neighbourhood G that belong to its d largest singular values."""
     k, m = G.shape
     d = U.shape[1]
@@ -200,7 +201,7 @@ def _tangent_coordinates(G, K, V, old, U):
 
 
 @njit(cache=True, nogil=True)
-def _local_blocks(X, neighbors, d, hessian, tangent, blocks):
+def _local_blocks(X: Floats, neighbors: Ints, d: int, hessian: float, tangent: float, blocks: Floats) -> None:
     n, k = neighbors.shape
     m = X.shape[1]
     s = min(k, m)
@@ -238,7 +239,7 @@ def _local_blocks(X, neighbors, d, hessian, tangent, blocks):
 
 
 @njit(cache=True, nogil=True)
-def _tangents(X, neighbors, bases):
+def _tangents(X: Floats, neighbors: Ints, bases: Floats) -> None:
     n, k = neighbors.shape
     m, d = bases.shape[1:]
     G, K, old = np.empty((k, m)), np.empty((min(k, m), min(k, m))), np.empty((min(k, m), d))
@@ -255,7 +256,7 @@ def _tangents(X, neighbors, bases):
 
 
 @njit(cache=True, nogil=True)
-def _row_counts(neighbors, owner, starts):
+def _row_counts(neighbors: Ints, owner: Ints, starts: Ints) -> Ints:
     n, k = neighbors.shape
     seen = np.full(n, -1, dtype=np.int64)
     counts = np.zeros(n, dtype=np.int64)
@@ -271,7 +272,9 @@ def _row_counts(neighbors, owner, starts):
 
 
 @njit(cache=True, nogil=True)
-def _fill_rows(neighbors, blocks, owner, starts, indptr, indices, data):
+def _fill_rows(
+    neighbors: Ints, blocks: Floats, owner: Ints, starts: Ints, indptr: Ints, indices: NDArray[np.int32], data: Floats
+) -> None:
     n, k = neighbors.shape
     place = np.full(n, -1, dtype=np.int64)
     for row in range(n):

@@ -2,13 +2,18 @@
 
 import warnings
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from unbraid.contract.warnings import TrustWarning
+from unbraid.metrics.local_isometry import isometry_of_pairs
+from unbraid.spectral.extension import LocalMaps
+from unbraid.spectral.ica import Rotation, excess_kurtosis
+from unbraid.spectral.landmarks import Embedded
 
-class TrustWarning(UserWarning):
-    """The fit finished, but a figure says that its result should be looked at before it is used."""
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -32,9 +37,9 @@ class Diagnostics:
     n_redundant : int
         Eigenvectors passed over because they are functions of others: one factor is much shorter than another.
     ica_stability : float
-        Mean correlation of the components between ICA restarts; 1 when they all agree.
+        Mean correlation of the components between the starts of ICA; 1 when they all agree.
     ica_converged : float
-        Share of the restarts that converged.
+        Share of the starts that converged.
     local_isometry : float
         Correlation of distances in X and in the codes over neighbour-graph edges.
     kurtosis : array (d,)
@@ -52,14 +57,14 @@ class Diagnostics:
     n_graph_components: int
     n_orphans: int
     n_duplicates: int
-    participation: NDArray[np.float64]
-    eigenvalues: NDArray[np.float64]
+    participation: Floats
+    eigenvalues: Floats
     eigengap: float
     n_redundant: int
     ica_stability: float
     ica_converged: float
     local_isometry: float
-    kurtosis: NDArray[np.float64]
+    kurtosis: Floats
     gaussian: NDArray[np.bool_]
     extension_error: float
     pca_residual: float
@@ -70,7 +75,7 @@ class Diagnostics:
             f"local isometry    {self.local_isometry:.3f}",
             f"eigengap          {self.eigengap:.3g} ({self.n_redundant} redundant eigenvector(s) passed over)",
             f"participation     {', '.join(f'{p:.2f}' for p in self.participation)}",
-            f"ICA stability     {self.ica_stability:.3f} ({100 * self.ica_converged:.0f} % of restarts converged)",
+            f"ICA stability     {self.ica_stability:.3f} ({100 * self.ica_converged:.0f} % of starts converged)",
             f"excess kurtosis   {', '.join(f'{k:+.2f}' for k in self.kurtosis)}",
             f"extension error   {self.extension_error:.3g} standard deviations",
             f"neighbour graph   {self.n_graph_components} piece(s), {self.n_orphans} orphan(s), "
@@ -81,12 +86,44 @@ class Diagnostics:
         return "\n".join(lines)
 
 
-def near_gaussian(kurtosis: NDArray[np.float64], n: int) -> NDArray[np.bool_]:
+def diagnose(
+    found: Embedded, maps: LocalMaps, rotation: Rotation | None, codes: Floats, *, pca_residual: float, kind: str
+) -> Diagnostics:
+    """Measure a fit: what was embedded, its final maps, its rotation, and codes of as many points as ICA saw."""
+    choice, tried, spectrum = found.choice, found.tried, found.choice.spectrum
+    i, j, lengths = choice.edges
+    kurtosis = excess_kurtosis(codes)
+    figures: dict[str, Any] = {
+        "participation": spectrum.participation,
+        "eigengap": spectrum.eigengap,
+        "n_redundant": spectrum.n_redundant,
+        "ica_stability": rotation.stability if rotation else 1.0,
+        # Scale, order and sign do not change it: a direct solve has it already.
+        "local_isometry": isometry_of_pairs(maps.codes[i] - maps.codes[j], lengths)[0]
+        if tried
+        else choice.candidate.edges,
+        "kurtosis": kurtosis,
+        "gaussian": near_gaussian(kurtosis, len(codes)),
+        "extension_error": min(t["held_out_error"] for t in tried) if tried else choice.held_out_error(maps),
+    }
+    return Diagnostics(
+        n_graph_components=choice.graph.n_components,
+        n_orphans=choice.graph.n_orphans,
+        n_duplicates=choice.n_merged,
+        eigenvalues=spectrum.values,
+        ica_converged=rotation.converged if rotation else 1.0,
+        pca_residual=pca_residual,
+        concerns=choice.concerns() + concerns_of(figures, with_ica=rotation is not None, kind=kind),
+        **figures,
+    )
+
+
+def near_gaussian(kurtosis: Floats, n: int) -> NDArray[np.bool_]:
     """Factors whose excess kurtosis is below 0.1 or within two standard errors, sqrt(24 / n), of zero."""
     return np.abs(kurtosis) < max(0.1, 2 * (24 / max(n, 1)) ** 0.5)
 
 
-def concerns_of(figures: dict, *, with_ica: bool, kind: str) -> list[str]:
+def concerns_of(figures: dict[str, Any], *, with_ica: bool, kind: str) -> list[str]:
     """Sentences for the figures that are out of order, each with what to try."""
     found = []
     if figures["participation"].min() < 0.05:
@@ -106,8 +143,8 @@ def concerns_of(figures: dict, *, with_ica: bool, kind: str) -> list[str]:
         )
     if with_ica and figures["ica_stability"] < 0.95:
         found.append(
-            f"ICA restarts agree only to {figures['ica_stability']:.2f}: the rotation is uncertain. The factors may "
-            "be nearly Gaussian or dependent."
+            f"the starts of ICA agree only to {figures['ica_stability']:.2f}: the rotation is uncertain. The factors "
+            "may be nearly Gaussian or dependent."
         )
     if with_ica and int(figures["gaussian"].sum()) > 1:
         which = ", ".join(str(i) for i in np.flatnonzero(figures["gaussian"]))

@@ -1,6 +1,7 @@
 """The d smallest non-trivial eigenvectors of a sparse positive semidefinite matrix with a known null vector."""
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,10 +10,13 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as sla
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import reverse_cuthill_mckee
-from scipy.spatial import cKDTree
-from sklearn.exceptions import ConvergenceWarning
+
+from unbraid.contract.warnings import ConvergenceWarning
+from unbraid.manifold.neighbors import nearest
 
 Floats = NDArray[np.float64]
+Solve = Callable[[Floats], Floats]
+Prepared = tuple[Floats, float, Solve]  # null vector, scale of the matrix, solver
 
 PREDICTED = 0.6  # share of an eigenvector's variance that others may predict before it counts as a function of them
 BAND_ENTRIES = 2.5e8  # two gigabytes
@@ -42,6 +46,18 @@ class Spectrum:
     n_iter: int
     n_redundant: int = 0
 
+    @property
+    def participation(self) -> Floats:
+        """Share of the points on which each vector lives, (d,)."""
+        return 1 / (len(self.vectors) * (self.vectors**4).sum(axis=0))
+
+    @property
+    def eigengap(self) -> float:
+        """The first eigenvalue left out over the last one kept; infinite where none was left out."""
+        if len(self.values) <= self.vectors.shape[1]:
+            return float("inf")
+        return float(self.values[-1] / max(self.values[-2], 1e-300))
+
 
 def smallest_eigenvectors(
     M: sp.csc_array,
@@ -64,8 +80,7 @@ def smallest_eigenvectors(
     null : array (n,), optional
         The known null vector; the constant when not given.
     """
-    null, scale, solve = _prepare(M, null)
-    return _iterate(M, n_vectors, null, scale, solve, max_iter, tol, random_state)
+    return _iterate(M, n_vectors, _prepare(M, null), max_iter, tol, random_state)
 
 
 def independent_eigenvectors(
@@ -82,10 +97,10 @@ def independent_eigenvectors(
     (:func:`predictability`), and passed over; more eigenvectors are computed from the same factorisation when
     they run out.
     """
-    null, scale, solve = _prepare(M, null)
+    known = _prepare(M, null)
     n, kept = M.shape[0], [0]
     for width in (n_vectors, 2 * n_vectors + 4, 5 * n_vectors + 8):
-        found = _iterate(M, min(width, n - 2), null, scale, solve, 60, 1e-9, random_state)
+        found = _iterate(M, min(width, n - 2), known, 60, 1e-9, random_state)
         kept = independent_columns(found.vectors, n_vectors)
         if len(kept) == n_vectors or n_vectors == 1 or width >= n - 2:
             break
@@ -119,13 +134,13 @@ def predictability(V: Floats, target: Floats, k: int = 12) -> float:
     """
     V = V / V.std(axis=0)
     rows = np.arange(0, len(V), max(1, len(V) // 1500))
-    near = np.asarray(cKDTree(V).query(V[rows], k=min(k + 1, len(V)))[1])[:, 1:]
+    _, near = nearest(V, min(k, len(V) - 1), rows)
     misses = target[rows] - target[near].mean(axis=1)
     # The mean of k neighbours of an unrelated target misses by (1 + 1/k) times its variance.
     return float(1 - misses.var() / target.var() / (1 + 1 / near.shape[1]))
 
 
-def _prepare(M: sp.csc_array, null: Floats | None):
+def _prepare(M: sp.csc_array, null: Floats | None) -> Prepared:
     n = M.shape[0]
     null = np.full(n, n**-0.5) if null is None else null / np.linalg.norm(null)
     scale = float(M.diagonal().mean())
@@ -134,9 +149,12 @@ def _prepare(M: sp.csc_array, null: Floats | None):
     return null, scale, _factor(M, 1e-10 * scale)
 
 
-def _iterate(M, n_vectors, null, scale, solve, max_iter, tol, random_state) -> Spectrum:
+def _iterate(
+    M: sp.csc_array, n_vectors: int, known: Prepared, max_iter: int, tol: float, rng: np.random.RandomState | None
+) -> Spectrum:
+    null, scale, solve = known
     n = M.shape[0]
-    rng = np.random.RandomState(0) if random_state is None else random_state
+    rng = np.random.RandomState(0) if rng is None else rng
     width = min(n - 1, n_vectors + 2)
     V = rng.standard_normal((n, width))
     values = np.zeros(width)
@@ -168,7 +186,7 @@ def _orthonormal(V: Floats, null: Floats) -> Floats:
     return np.linalg.qr(V)[0]
 
 
-def _factor(M: sp.csc_array, shift: float):
+def _factor(M: sp.csc_array, shift: float) -> Solve:
     """A function that solves (M + shift I) V = B, by the cheapest of three factorisations.
 
     Reordered by reverse Cuthill-McKee, the matrix is a band as wide as the manifold's cross-section, and LAPACK's

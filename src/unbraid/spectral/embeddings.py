@@ -1,13 +1,20 @@
 """Hessian eigenmaps, LTSA and Laplacian eigenmaps: codes that are the factors up to a linear map."""
 
-from typing import ClassVar
+from dataclasses import replace
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
+from unbraid.manifold.neighbors import Indices
 from unbraid.spectral.alignment import alignment_matrix, smallest_neighborhood
 from unbraid.spectral.base import SpectralEstimator
 from unbraid.spectral.eigen import Spectrum, independent_eigenvectors
+from unbraid.spectral.trial import Embedding
+
+Floats = NDArray[np.float64]
 
 
 class HessianEigenmaps(SpectralEstimator):
@@ -25,38 +32,10 @@ class HessianEigenmaps(SpectralEstimator):
 
     Parameters
     ----------
-    n_factors : int or "auto"
-        Dimension of the manifold; "auto" estimates it (:func:`unbraid.intrinsic_dimension.estimate_dimension`).
-    n_neighbors : int or "auto"
-        Points in a neighbourhood, the point itself included; at least 1 + d + d(d+1)/2. "auto" tries sizes (and sizes
-        of the PCA) and keeps the best by ``selection``.
     tangent_weight : float
-        Weight :math:`\epsilon` of the tangent term. 0 is the textbook method, which collapses onto a few points
-        when neighbourhoods are large.
-    pca_components : int or "auto"
-        Principal components kept before anything else; "auto" chooses by the variance left out.
-    n_landmarks : int, "auto" or None
-        Points that are solved for; the others are placed by local affine maps. None solves for every point, "auto"
-        does so up to 5000 points and beyond raises the number until held-out points are placed well.
-    selection : {"combined", "edges", "closest"}
-        Rule for ``n_neighbors="auto"``: local isometry over neighbour-graph edges, over the closest 5 % of pairs (the
-        paper's), or the mean of both less half the mutual information of the codes.
-    random_state : int, RandomState or None
-    verbose : bool
-        Show a progress bar.
-
-    Attributes
-    ----------
-    embedding_ : array (n, n_factors)
-        Codes of the training points (of the landmarks, if there are any), in units of distance in X.
-    n_factors_, n_neighbors_, pca_components_, n_landmarks_ : int
-        What was used; 0 landmarks means that every point was solved for.
-    selection_ : Selection
-        Every setting that was tried, with its figures; print it.
-    diagnostics_ : Diagnostics
-        How far to trust the result; print it.
-    maps_ : LocalMaps
-    reduction_ : Reduction
+        :math:`\epsilon`; 0 is the textbook method, which collapses onto a few points when neighbourhoods are large.
+    **settings
+        See :class:`~unbraid.HessianICA`, as for the attributes; there are no ``contrast`` and ``n_init``.
 
     References
     ----------
@@ -77,33 +56,22 @@ class HessianEigenmaps(SpectralEstimator):
 
     def __init__(
         self,
-        n_factors=2,
-        n_neighbors="auto",
+        n_factors: int | str = 2,
+        n_neighbors: int | str = "auto",
         *,
-        tangent_weight=0.01,
-        pca_components="auto",
-        n_landmarks="auto",
-        selection="combined",
-        random_state=None,
-        verbose=False,
-    ):
-        self.n_factors = n_factors
-        self.n_neighbors = n_neighbors
+        tangent_weight: float = 0.01,
+        **settings: Any,
+    ) -> None:
+        super().__init__(n_factors, n_neighbors, **settings)
         self.tangent_weight = tangent_weight
-        self.pca_components = pca_components
-        self.n_landmarks = n_landmarks
-        self.selection = selection
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _smallest_neighborhood(self, d: int) -> int:
         return smallest_neighborhood(d)
 
-    def _spectrum(self, P, near, distances, d, rng) -> Spectrum:
+    def _embedding(self) -> Embedding:
         if not self.tangent_weight >= 0:
             raise ValueError(f"tangent_weight is {self.tangent_weight!r}; it must be 0 or positive.")
-        M = alignment_matrix(P, near, d, hessian=1.0, tangent=float(self.tangent_weight))
-        return independent_eigenvectors(M, d, random_state=rng)
+        return partial(_aligned, hessian=1.0, tangent=float(self.tangent_weight))
 
 
 class LTSA(SpectralEstimator):
@@ -112,8 +80,11 @@ class LTSA(SpectralEstimator):
     The alignment matrix is the sum of ``I - T_i T_i^T``. scikit-learn's ``method="hessian"`` computes this too,
     because it keeps every column beyond the affine ones; :class:`HessianEigenmaps` keeps the quadratic ones only.
 
-    Parameters and attributes as :class:`HessianEigenmaps`, without ``tangent_weight``; a neighbourhood needs
-    n_factors + 2 points.
+    Parameters
+    ----------
+    **settings
+        See :class:`~unbraid.HessianICA`, as for the attributes; there are no ``tangent_weight``, ``contrast`` and
+        ``n_init``. A neighbourhood needs n_factors + 2 points.
 
     References
     ----------
@@ -129,30 +100,11 @@ class LTSA(SpectralEstimator):
 
     kind: ClassVar[str] = "tangent"
 
-    def __init__(
-        self,
-        n_factors=2,
-        n_neighbors="auto",
-        *,
-        pca_components="auto",
-        n_landmarks="auto",
-        selection="combined",
-        random_state=None,
-        verbose=False,
-    ):
-        self.n_factors = n_factors
-        self.n_neighbors = n_neighbors
-        self.pca_components = pca_components
-        self.n_landmarks = n_landmarks
-        self.selection = selection
-        self.random_state = random_state
-        self.verbose = verbose
-
     def _smallest_neighborhood(self, d: int) -> int:
         return d + 2
 
-    def _spectrum(self, P, near, distances, d, rng) -> Spectrum:
-        return independent_eigenvectors(alignment_matrix(P, near, d, hessian=0.0, tangent=1.0), d, random_state=rng)
+    def _embedding(self) -> Embedding:
+        return partial(_aligned, hessian=0.0, tangent=1.0)
 
 
 class LaplacianEigenmaps(LTSA):
@@ -162,7 +114,11 @@ class LaplacianEigenmaps(LTSA):
     :math:`\sigma_i` is the distance to the seventh neighbour. On a product of intervals they are cosines of single
     factors, if the factors have similar lengths; it never collapses, and tops out near a correlation of .99.
 
-    Parameters and attributes as :class:`LTSA`.
+    Parameters
+    ----------
+    **settings
+        See :class:`~unbraid.HessianICA`, as for the attributes; there are no ``tangent_weight``, ``contrast`` and
+        ``n_init``.
 
     References
     ----------
@@ -180,18 +136,38 @@ class LaplacianEigenmaps(LTSA):
 
     kind: ClassVar[str] = "laplacian"
 
-    def _spectrum(self, P, near, distances, d, rng) -> Spectrum:
-        n, k = near.shape
-        sigma = np.maximum(distances[:, min(7, k - 1)], 1e-12 * max(distances.max(), 1e-300))
-        weights = np.exp(-(distances**2) / (sigma[:, None] * sigma[near]))
-        W = sp.csr_array((weights.ravel(), (np.repeat(np.arange(n), k), near.ravel())), shape=(n, n))
-        W = W.maximum(W.T)
-        W = W - sp.diags_array(W.diagonal())
-        degree = np.asarray(W.sum(axis=1)).ravel()
-        root = np.sqrt(np.maximum(degree, 1e-300))
-        L = sp.eye_array(n) - sp.diags_array(1 / root) @ W @ sp.diags_array(1 / root)
-        found = independent_eigenvectors(sp.csc_array(L), d, null=root, random_state=rng)
-        vectors = found.vectors / root[:, None]
-        vectors = vectors - vectors.mean(axis=0)
-        vectors /= np.linalg.norm(vectors, axis=0)
-        return Spectrum(vectors, found.values, found.residual, found.n_iter, found.n_redundant)
+    def _embedding(self) -> Embedding:
+        return _diffused
+
+
+def _aligned(
+    P: Floats,
+    near: Indices,
+    distances: Floats,
+    d: int,
+    rng: np.random.RandomState,
+    *,
+    hessian: float,
+    tangent: float,
+) -> Spectrum:
+    """Eigenvectors of the alignment matrix."""
+    M = alignment_matrix(P, near, d, hessian=hessian, tangent=tangent)
+    return independent_eigenvectors(M, d, random_state=rng)
+
+
+def _diffused(P: Floats, near: Indices, distances: Floats, d: int, rng: np.random.RandomState) -> Spectrum:
+    """Slowest functions of diffusion on the neighbour graph."""
+    n, k = near.shape
+    sigma = np.maximum(distances[:, min(7, k - 1)], 1e-12 * max(distances.max(), 1e-300))
+    weights = np.exp(-(distances**2) / (sigma[:, None] * sigma[near]))
+    W = sp.csr_array((weights.ravel(), (np.repeat(np.arange(n), k), near.ravel())), shape=(n, n))
+    W = W.maximum(W.T)
+    W = W - sp.diags_array(W.diagonal())
+    degree = np.asarray(W.sum(axis=1)).ravel()
+    root = np.sqrt(np.maximum(degree, 1e-300))
+    L = sp.eye_array(n) - sp.diags_array(1 / root) @ W @ sp.diags_array(1 / root)
+    found = independent_eigenvectors(sp.csc_array(L), d, null=root, random_state=rng)
+    vectors = found.vectors / root[:, None]
+    vectors = vectors - vectors.mean(axis=0)
+    vectors /= np.linalg.norm(vectors, axis=0)
+    return replace(found, vectors=vectors)

@@ -10,14 +10,15 @@ which passes through every anchor. The spread of the brackets around y(x) estima
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from unbraid.persistence import Persistent
+from unbraid.contract.persistence import Persistent
+from unbraid.manifold.neighbors import Indices, NeighborSearch
 from unbraid.spectral.alignment import tangent_bases
-from unbraid.spectral.neighbors import NeighborSearch
 
 Floats = NDArray[np.float64]
 
@@ -48,7 +49,7 @@ class LocalMaps(Persistent):
     near: NDArray[np.intp]
     reach: float
 
-    def _get_state(self):
+    def _get_state(self) -> dict[str, Any]:
         return {k: self.__dict__[k] for k in ("points", "codes", "near", "reach")}
 
     def after(self, mean: Floats, matrix: Floats) -> "LocalMaps":
@@ -120,7 +121,9 @@ class LocalMaps(Persistent):
         return min(BLEND, len(self.points))
 
     @staticmethod
-    def _blend(found, queries: Floats, sources: Floats, targets: Floats, maps: Floats) -> tuple[Floats, Floats]:
+    def _blend(
+        found: tuple[Floats, Indices], queries: Floats, sources: Floats, targets: Floats, maps: Floats
+    ) -> tuple[Floats, Floats]:
         distances, near = found
         mean = np.empty((len(queries), targets.shape[1]))
         spread = np.empty_like(mean)
@@ -137,7 +140,16 @@ def local_maps(points: Floats, codes: Floats, near: NDArray[np.intp], distances:
 
 
 @njit(cache=True, nogil=True)
-def _blend_maps(queries, distances, near, sources, targets, maps, mean, spread):
+def _blend_maps(
+    queries: Floats,
+    distances: Floats,
+    near: Indices,
+    sources: Floats,
+    targets: Floats,
+    maps: Floats,
+    mean: Floats,
+    spread: Floats,
+) -> None:
     n, q = near.shape
     out, width = targets.shape[1], sources.shape[1]
     weights = np.empty(q)

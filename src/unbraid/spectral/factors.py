@@ -1,11 +1,36 @@
 """Embedding followed by ICA: the factors one by one."""
 
-from typing import ClassVar
+from dataclasses import replace
+from typing import Any, ClassVar
 
+from unbraid.spectral.base import SpectralEstimator
 from unbraid.spectral.embeddings import LTSA, HessianEigenmaps, LaplacianEigenmaps
+from unbraid.spectral.trial import Settings
 
 
-class HessianICA(HessianEigenmaps):
+class FollowedByICA(SpectralEstimator):
+    """Adds ICA to the embedding that stands behind it among the bases of a class."""
+
+    with_ica: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        n_factors: int | str = 2,
+        n_neighbors: int | str = "auto",
+        *,
+        contrast: str = "logcosh",
+        n_init: int = 6,
+        **settings: Any,
+    ) -> None:
+        super().__init__(n_factors, n_neighbors, **settings)
+        self.contrast = contrast
+        self.n_init = n_init
+
+    def _settings(self, d: int) -> Settings:
+        return replace(super()._settings(d), contrast=self.contrast, n_init=self.n_init)
+
+
+class HessianICA(FollowedByICA, HessianEigenmaps):
     r"""HLLE + ICA: Hessian eigenmaps, then the rotation that makes the codes independent.
 
     If x = g(z) with g locally isometric (after any rescaling of the factors) and the factors are independent,
@@ -18,12 +43,17 @@ class HessianICA(HessianEigenmaps):
     Parameters
     ----------
     n_factors : int or "auto"
-        Number of factors; "auto" estimates the dimension of the data.
+        Number of factors; "auto" estimates the dimension of the data
+        (:func:`~unbraid.manifold.dimension.estimate_dimension`).
     n_neighbors : int or "auto"
         Points in a neighbourhood, the point itself included; at least 1 + d + d(d+1)/2. "auto" tries sizes (and sizes
         of the PCA) and keeps the best by ``selection``.
     tangent_weight : float
         Weight of the LTSA term that keeps HLLE from collapsing; 0 is the textbook method.
+    contrast : {"logcosh", "kurtosis", "auto"}
+        What ICA maximises; "auto" runs both and keeps the less dependent codes.
+    n_init : int
+        Random starts of ICA.
     pca_components : int or "auto"
         Principal components kept first; "auto" chooses by the variance left out.
     n_landmarks : int, "auto" or None
@@ -32,13 +62,9 @@ class HessianICA(HessianEigenmaps):
     selection : {"combined", "edges", "closest"}
         Rule for "auto": local isometry over neighbour-graph edges, over the closest 5 % of pairs (the paper's), or
         the mean of both less half the mutual information of the codes.
-    contrast : {"logcosh", "kurtosis", "auto"}
-        What ICA maximises; "auto" runs both and keeps the less dependent codes.
-    n_restarts : int
-        Random starts of ICA.
-    random_state : int, RandomState or None
-    verbose : bool
-        Show a progress bar.
+    random_state : int, RandomState, Generator or None
+    progress : bool or None
+        Whether bars are shown; None shows them when standard error is a terminal.
 
     Attributes
     ----------
@@ -71,38 +97,24 @@ class HessianICA(HessianEigenmaps):
     True
     """
 
-    with_ica: ClassVar[bool] = True
-
     def __init__(
         self,
-        n_factors=2,
-        n_neighbors="auto",
+        n_factors: int | str = 2,
+        n_neighbors: int | str = "auto",
         *,
-        tangent_weight=0.01,
-        pca_components="auto",
-        n_landmarks="auto",
-        selection="combined",
-        contrast="logcosh",
-        n_restarts=6,
-        random_state=None,
-        verbose=False,
-    ):
-        super().__init__(
-            n_factors,
-            n_neighbors,
-            tangent_weight=tangent_weight,
-            pca_components=pca_components,
-            n_landmarks=n_landmarks,
-            selection=selection,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.contrast = contrast
-        self.n_restarts = n_restarts
+        tangent_weight: float = 0.01,
+        **settings: Any,
+    ) -> None:
+        super().__init__(n_factors, n_neighbors, tangent_weight=tangent_weight, **settings)
 
 
-class TangentICA(LTSA):
-    """LTSA followed by ICA; parameters and attributes as :class:`HessianICA`, without ``tangent_weight``.
+class TangentICA(FollowedByICA, LTSA):
+    """LTSA followed by ICA; attributes as :class:`HessianICA`.
+
+    Parameters
+    ----------
+    **settings
+        See :class:`~unbraid.HessianICA`; there is no ``tangent_weight``.
 
     Examples
     --------
@@ -113,39 +125,17 @@ class TangentICA(LTSA):
     True
     """
 
-    with_ica: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        n_factors=2,
-        n_neighbors="auto",
-        *,
-        pca_components="auto",
-        n_landmarks="auto",
-        selection="combined",
-        contrast="logcosh",
-        n_restarts=6,
-        random_state=None,
-        verbose=False,
-    ):
-        super().__init__(
-            n_factors,
-            n_neighbors,
-            pca_components=pca_components,
-            n_landmarks=n_landmarks,
-            selection=selection,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.contrast = contrast
-        self.n_restarts = n_restarts
-
-
-class LaplacianICA(TangentICA):
-    """LEM + ICA: Laplacian eigenmaps followed by ICA; parameters and attributes as :class:`TangentICA`.
+class LaplacianICA(FollowedByICA, LaplacianEigenmaps):
+    """LEM + ICA: Laplacian eigenmaps followed by ICA; attributes as :class:`HessianICA`.
 
     The fallback where HLLE collapses: it never does, but bends the factors into cosines and mixes up factors of very
     different length (Horan et al. 2021, supplement).
+
+    Parameters
+    ----------
+    **settings
+        See :class:`~unbraid.HessianICA`; there is no ``tangent_weight``.
 
     Examples
     --------
@@ -155,7 +145,3 @@ class LaplacianICA(TangentICA):
     >>> bool(abs(np.corrcoef(z.T, codes.T)[:2, 2:]).max(axis=0).min() > 0.9)
     True
     """
-
-    kind: ClassVar[str] = "laplacian"
-
-    _spectrum = LaplacianEigenmaps._spectrum

@@ -1,7 +1,7 @@
-"""Linear ICA of an embedding: several restarts, two contrasts, and a figure for how stable the answer is.
+"""Linear ICA of an embedding: several starts, two contrasts, and a figure for how stable the answer is.
 
 scikit-learn's FastICA serves for the logcosh contrast. The kurtosis contrast is written here because its fixed point
-needs only the fourth-moment tensor, computed once: a restart then costs microseconds, whatever the number of points.
+needs only the fourth-moment tensor, computed once: a start then costs microseconds, whatever the number of points.
 """
 
 import warnings
@@ -13,7 +13,10 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.decomposition import fastica
 from sklearn.exceptions import ConvergenceWarning
 
+from unbraid.spectral.selection import mutual_information
+
 Floats = NDArray[np.float64]
+Run = tuple[Floats, float, bool]  # matrix, what the contrast is worth, whether it converged
 
 CONTRASTS = ("kurtosis", "logcosh")
 LOGCOSH_POINTS = 10_000
@@ -29,9 +32,9 @@ class Rotation:
         Components are ``Z @ matrix.T`` for whitened Z.
     contrast : str
     stability : float
-        Mean correlation between its components and those of the other restarts of the same contrast.
+        Mean correlation between its components and those of the other starts of the same contrast.
     converged : float
-        Share of the restarts that converged.
+        Share of the starts that converged.
     """
 
     matrix: Floats
@@ -70,9 +73,9 @@ def whitening(Y: Floats) -> Whitening:
 
 
 def rotations(
-    Z: Floats, *, contrast: str = "auto", n_restarts: int = 8, random_state: np.random.RandomState
+    Z: Floats, *, contrast: str = "auto", n_init: int = 8, random_state: np.random.RandomState
 ) -> list[Rotation]:
-    """The best rotation of each contrast, over ``n_restarts`` random starts.
+    """The best rotation of each contrast, over ``n_init`` random starts.
 
     kurtosis  G(u) = u^4: no spurious optima when at most one factor has zero excess kurtosis (Hyvärinen 1999)
     logcosh   G(u) = log cosh u: robust to outliers
@@ -89,7 +92,7 @@ def rotations(
     d = Z.shape[1]
     if d == 1:
         return [Rotation(np.eye(1), wanted[0], 1.0, 1.0)]
-    starts = [_orthogonal(random_state.standard_normal((d, d))) for _ in range(n_restarts)]
+    starts = [_orthogonal(random_state.standard_normal((d, d))) for _ in range(n_init)]
     found = []
     for name in wanted:
         runs = _kurtosis(Z, starts) if name == "kurtosis" else _logcosh(Z, starts, random_state)
@@ -99,6 +102,14 @@ def rotations(
         stability = float(np.mean(others)) if others else 1.0
         found.append(Rotation(good[best][0], name, stability, float(np.mean([run[2] for run in runs]))))
     return found
+
+
+def best_rotation(Z: Floats, *, contrast: str, n_init: int, random_state: np.random.RandomState) -> Rotation:
+    """The rotation of the contrast; with "auto" the one whose components are least dependent."""
+    found = rotations(Z, contrast=contrast, n_init=n_init, random_state=random_state)
+    if len(found) == 1:
+        return found[0]
+    return min(found, key=lambda r: (r.converged == 0, mutual_information(Z @ r.matrix.T)))
 
 
 def excess_kurtosis(codes: Floats) -> Floats:
@@ -123,7 +134,7 @@ def _agreement(A: Floats, B: Floats) -> float:
     return float(C[linear_sum_assignment(-C)].mean())
 
 
-def _kurtosis(Z: Floats, starts: list[Floats], max_iter: int = 200, tol: float = 1e-10):
+def _kurtosis(Z: Floats, starts: list[Floats], max_iter: int = 200, tol: float = 1e-10) -> list[Run]:
     n, d = Z.shape
     pairs = np.einsum("na,nb->nab", Z, Z).reshape(n, d * d)
     T = (pairs.T @ pairs / n).reshape(d, d, d, d)
@@ -141,11 +152,11 @@ def _kurtosis(Z: Floats, starts: list[Floats], max_iter: int = 200, tol: float =
     return runs
 
 
-def _logcosh(Z: Floats, starts: list[Floats], random_state: np.random.RandomState):
+def _logcosh(Z: Floats, starts: list[Floats], random_state: np.random.RandomState) -> list[Run]:
     if len(Z) > LOGCOSH_POINTS:
         Z = Z[random_state.choice(len(Z), LOGCOSH_POINTS, replace=False)]
     gaussian = 0.37456721  # E log cosh of a standard normal
-    runs: list[tuple[Floats, float, bool]] = []
+    runs: list[Run] = []
     for start in starts:
         if len(runs) == 2 and runs[0][2] and runs[1][2] and _agreement(runs[0][0], runs[1][0]) > 0.9999:
             break  # two starts that meet in one point need no third

@@ -1,20 +1,23 @@
 """The linear baseline: principal components, then ICA."""
 
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
 
-from unbraid.persistence import Persistent
-from unbraid.spectral.blocks import Blocks
-from unbraid.spectral.ica import excess_kurtosis, whitening
+from unbraid.contract.estimator import Estimator
+from unbraid.contract.inputs import is_lazy
+from unbraid.contract.randomness import check_random_state
+from unbraid.contract.summary import Summary
+from unbraid.spectral.base import map_lazily
+from unbraid.spectral.ica import best_rotation, excess_kurtosis, whitening
 from unbraid.spectral.reduction import affordable_rows, fit_reduction
-from unbraid.spectral.trial import best_rotation
+from unbraid.spectral.selection import given_factors, number_of_factors
+from unbraid.spectral.summary import linear_summary
 
 
-class PCAICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, Persistent):
+class PCAICA(Estimator):
     """PCA + ICA: exact when the factors mix linearly, and the baseline every nonlinear method has to beat.
 
     codes = R W (P^T (x - mean)), with P the leading principal directions, W the whitening and R the ICA rotation.
@@ -22,7 +25,7 @@ class PCAICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, P
     Parameters
     ----------
     n_factors : int or "auto"
-    contrast, n_restarts, random_state
+    contrast, n_init, random_state
         As :class:`HessianICA`.
 
     Attributes
@@ -46,33 +49,28 @@ class PCAICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, P
 
     kind: ClassVar[str] = "pca"
 
-    def __init__(self, n_factors=2, *, contrast="logcosh", n_restarts=6, random_state=None):
+    def __init__(
+        self, n_factors: int | str = 2, *, contrast: str = "logcosh", n_init: int = 6, random_state: Any = None
+    ) -> None:
         self.n_factors = n_factors
         self.contrast = contrast
-        self.n_restarts = n_restarts
+        self.n_init = n_init
         self.random_state = random_state
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Find the principal directions, then rotate; X as in :class:`HessianICA`."""
         rng = check_random_state(self.random_state)
-        data = Blocks(X)
-        if len(data.row_shape) == 1 and hasattr(X, "shape"):
-            validate_data(self, X, skip_check_array=True)
-        self.n_features_in_, self.row_shape_ = data.n_features, data.row_shape
-        sample = data.sample(affordable_rows(data.n_features, data.dtype.itemsize, 20_000), rng)
+        data = self._read(X)
+        sample = data.sample(affordable_rows(data.n_features, data.float_dtype.itemsize, 20_000), rng)
         if len(sample) < 2:
             raise ValueError(f"Found array with {len(sample)} sample(s) while a minimum of 2 is required.")
-        reduction = fit_reduction(sample, n_components=None if self.n_factors == "auto" else self._given())
-        d = self._number(sample @ reduction.components.T) if self.n_factors == "auto" else self._given()
-        if d > len(reduction.components):
-            raise ValueError(
-                f"n_factors={d}, but X with n_features = {self.n_features_in_} (n_samples = {len(data)}) varies in "
-                f"only {len(reduction.components)} direction(s), as if it had 1 feature(s)."
-            )
-        P = np.asarray(sample @ reduction.components[:d].T, dtype=np.float64)  # the sample is centred already
+        reduction = fit_reduction(sample, n_components=given_factors(self.n_factors))
+        P = np.asarray(sample @ reduction.components.T, dtype=np.float64)  # the sample is centred already
+        d, _ = number_of_factors(self.n_factors, P, len(data), data.n_features)
+        P = np.ascontiguousarray(P[:, :d])
         white = whitening(P)
         Z = white(P)
-        self.rotation_ = best_rotation(self, Z, rng)
+        self.rotation_ = best_rotation(Z, contrast=self.contrast, n_init=self.n_init, random_state=rng)
         signs = np.sign((Z @ self.rotation_.matrix.T).T @ P[:, 0])
         rotation = self.rotation_.matrix * np.where(signs == 0, 1, signs)[:, None]
         unmixing = rotation @ white.matrix
@@ -83,39 +81,23 @@ class PCAICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, P
         self.n_factors_ = d
         return self
 
-    def transform(self, X):
-        """Codes (n, n_factors)."""
+    def transform(self, X: Any) -> Any:
+        """Codes (n, n_factors); a Dask array gives a Dask array."""
         check_is_fitted(self, "components_")
-        if hasattr(X, "iloc") or hasattr(self, "feature_names_in_"):
-            validate_data(self, X, reset=False, skip_check_array=True)
-        data = Blocks(X)
-        if data.n_features != self.n_features_in_:
-            raise ValueError(
-                f"X has {data.n_features} features, but PCAICA is expecting {self.n_features_in_} features as input."
-            )
-        parts = [(block - self.mean_) @ self.components_.T for block in data]
+        if is_lazy(X):
+            return map_lazily(self.transform, X, self.n_factors_)
+        parts = [(block.reshape(len(block), -1) - self.mean_) @ self.components_.T for block in self._read_new(X)]
         return np.concatenate(parts) if parts else np.empty((0, self.n_factors_))
 
-    def inverse_transform(self, codes):
+    def inverse_transform(self, codes: ArrayLike) -> NDArray:
         """Rows with the given codes."""
         check_is_fitted(self, "components_")
-        codes = np.asarray(codes, dtype=np.float64)
-        if codes.ndim != 2 or codes.shape[1] != self.n_factors_:
-            raise ValueError(f"codes have shape {codes.shape}; they must be (n, {self.n_factors_}).")
-        return (codes @ self.mixing_.T + self.mean_).reshape(len(codes), *self.row_shape_)
+        codes = self._check_codes(codes, self.n_factors_).astype(np.float64)
+        return self._decoded(codes @ self.mixing_.T + self.mean_)
+
+    def _summary(self) -> Summary:
+        return linear_summary(self)
 
     @property
     def _n_features_out(self) -> int:
         return self.n_factors_
-
-    def _given(self) -> int:
-        d = self.n_factors
-        if not isinstance(d, int | np.integer) or isinstance(d, bool) or d < 1:
-            raise ValueError(f"n_factors is {d!r}; it must be 'auto' or a positive integer.")
-        return int(d)
-
-    @staticmethod
-    def _number(P) -> int:
-        from unbraid.intrinsic_dimension import estimate_dimension
-
-        return estimate_dimension(P[:5000]).dim

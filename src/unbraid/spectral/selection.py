@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from unbraid.manifold.dimension import estimate_dimension
+from unbraid.spectral.reduction import RESIDUALS, Reduction
+
 Floats = NDArray[np.float64]
 
 RULES = ("combined", "edges", "closest")
@@ -31,7 +34,7 @@ class Candidate:
     eigengap : float
         First eigenvalue left out over the last one kept.
     stability : float
-        Mean correlation between the ICA restarts.
+        Mean correlation between the starts of ICA.
     pieces : int
         Connected components of the neighbour graph.
     excluded : str
@@ -84,6 +87,44 @@ class Selection:
                 f"{c.pieces:7d}  {c.excluded}"
             )
         return "\n".join(lines)
+
+
+def given_factors(n_factors: int | str) -> int | None:
+    """The number of factors that was asked for; None for "auto"."""
+    if n_factors == "auto":
+        return None
+    if not isinstance(n_factors, int | np.integer) or isinstance(n_factors, bool) or n_factors < 1:
+        raise ValueError(f"n_factors is {n_factors!r}; it must be 'auto' or a positive integer.")
+    return int(n_factors)
+
+
+def number_of_factors(n_factors: int | str, P: Floats, n: int, n_features: int) -> tuple[int, str]:
+    """The number of factors of the reduced points P, and how it was found; ``n`` and ``n_features`` are X's."""
+    d = given_factors(n_factors)
+    if d is None:
+        estimate = estimate_dimension(P[:5000])
+        return estimate.dim, str(estimate)
+    if d > P.shape[1]:
+        raise ValueError(
+            f"n_factors={d}, but X with n_features = {n_features} (n_samples = {n}) varies in only "
+            f"{P.shape[1]} direction(s), as if it had 1 feature(s). Ask for at most {P.shape[1]}."
+        )
+    return d, "given"
+
+
+def pca_candidates(reduction: Reduction, d: int, *, given: int | str | None, several: bool) -> tuple[int, ...]:
+    """Numbers of principal components to try, from small to large; the largest alone unless ``several``."""
+    whole = len(reduction.components)
+    if given not in ("auto", None):
+        return (whole,)
+    sizes = sorted({min(max(d + 1, reduction.size_for(r)), whole) for r in RESIDUALS})
+    if not several:
+        return (sizes[-1],)
+    kept = sizes[:1]
+    for size in sizes[1:]:  # sizes closer than a fifth do not differ enough to be worth a trial
+        if size >= 1.2 * kept[-1] or size == sizes[-1]:
+            kept.append(size)
+    return tuple(kept)
 
 
 def neighbor_candidates(n: int, smallest: int) -> list[int]:

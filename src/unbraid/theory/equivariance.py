@@ -101,6 +101,20 @@ def is_equivariant(
 ) -> bool:
     """Whether every action becomes a linear one on the codes, to within ``tol`` of their variance.
 
+    Parameters
+    ----------
+    encoder : callable
+    actions : dict of str to sequence of callables
+        Transformations of X, by the factor that they change.
+    X : array (n, ...)
+    tol : float
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
     >>> X = np.random.default_rng(0).normal(size=(100, 2))
     >>> is_equivariant(lambda x: x, {"flip": [lambda x: -x]}, X)
     True
@@ -118,6 +132,22 @@ def is_disentangled(
 ) -> bool:
     """Whether the encoder is equivariant and each subspace ignores the other factors' actions, both to within ``tol``.
 
+    Parameters
+    ----------
+    encoder : callable
+    actions : dict of str to sequence of callables
+        Transformations of X, by the factor that they change.
+    X : array (n, ...)
+    subspaces : sequence of sequences of int
+        Codes that belong to each factor, in the order of ``actions``.
+    tol : float
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
     >>> X = np.random.default_rng(0).normal(size=(100, 2))
     >>> flips = {"x": [lambda x: x * [-1, 1]], "y": [lambda x: x * [1, -1]]}
     >>> mix = np.array([[0.8, -0.6], [0.6, 0.8]])

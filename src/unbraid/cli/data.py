@@ -1,0 +1,105 @@
+"""What ``DATA`` stands for: a file, a folder of images or a data set, with its labels where a method asks for them."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from unbraid.cli.options import OFFERED, assignment, refusal
+
+DRAWN = 3000  # observations of a data set, unless --points says otherwise
+
+
+@dataclass(frozen=True)
+class Data:
+    """Observations, and what is known about them."""
+
+    X: Any
+    factors: Any = None
+    factor_names: Any = None
+    labels: Any = None
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the command line says about the data."""
+
+    data: str
+    key: str | None
+    points: int | None
+    options: list[str]
+    resize: str | None
+    skip_unreadable: bool
+    labels: str | None
+    seed: int
+
+
+def read_data(request: Request, method: str) -> Data:
+    """Open the data, and the labels for a method that takes them."""
+    import unbraid as ub
+
+    takes = OFFERED[method].takes_labels
+    if request.labels is not None and not takes:
+        raise refusal("--labels", method, [name for name, m in OFFERED.items() if m.takes_labels])
+    known = ub.datasets.names()
+    if Path(request.data).exists():
+        found = _from_file(request)
+    elif request.data in known:
+        found = _from_dataset(request, takes)
+    else:
+        raise FileNotFoundError(
+            f"there is no file or folder {request.data}, and no data set of that name. Data sets: {', '.join(known)}."
+        )
+    if "labels" in OFFERED[method].needs and found.labels is None:
+        raise ValueError(
+            f"{method} needs a condition: give --labels FILE (.npy, .npz or .csv, one row per observation), "
+            "--labels KEY (an array of the same file), or a data set with labels of its own, such as gin-mixture."
+        )
+    return found
+
+
+def _from_file(request: Request) -> Data:
+    import unbraid as ub
+
+    if request.points is not None or request.options:
+        raise ValueError(f"--points and --option are for data-set names; {request.data} is a file or folder.")
+    size = None if request.resize is None else _size(request.resize)
+    X = ub.datasets.open(request.data, request.key, resize=size, skip_unreadable=request.skip_unreadable)
+    return Data(X, labels=None if request.labels is None else _labels(request.data, request.labels))
+
+
+def _labels(data: str, labels: str) -> Any:
+    """Of a file of their own, or of an array beside the data."""
+    import unbraid as ub
+    from unbraid.cli.evaluate import read_array
+
+    if Path(labels).is_file():
+        return read_array(Path(labels))
+    if not data.endswith((".npz", ".h5", ".hdf5", ".zarr")):
+        raise FileNotFoundError(f"--labels is {labels!r}: there is no such file, and {data} holds no arrays by name.")
+    return ub.datasets.open(data, labels)[:]
+
+
+def _from_dataset(request: Request, takes_labels: bool) -> Data:
+    import unbraid as ub
+
+    name = request.data
+    if request.key is not None or request.resize is not None or request.skip_unreadable:
+        raise ValueError(f"--key, --resize and --skip-unreadable are for files; {name} is the name of a data set.")
+    if request.labels is not None:
+        raise ValueError(f"--labels is for files; the data set {name} brings its labels itself where it has some.")
+    options = dict(assignment(text, "--option", "image_size=32") for text in request.options)
+    dataset = ub.datasets.load(name, **options)
+    count = DRAWN if request.points is None else request.points
+    conditional = getattr(dataset, "sample_conditional", None)  # conditional data sets add it to the contract
+    if takes_labels and conditional is not None:
+        X, factors, labels = conditional(count, random_state=request.seed)
+        return Data(X, factors, dataset.factor_names, labels)
+    X, factors = dataset.sample(count, random_state=request.seed)
+    return Data(X, factors, dataset.factor_names)
+
+
+def _size(text: str) -> tuple[int, int]:
+    height, _, width = text.partition("x")
+    if not (height.isdecimal() and width.isdecimal() and int(height) and int(width)):
+        raise ValueError(f"--resize is {text!r}; it must be HEIGHTxWIDTH, for instance 64x64.")
+    return int(height), int(width)

@@ -1,0 +1,1 @@
+"""What every estimator is: inputs, parameters, persistence, progress, warnings, and its summary for pages."""

@@ -1,0 +1,131 @@
+"""A trained flow at work: codes of data, data of codes, and its state as arrays."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.utils.validation import check_is_fitted
+from torch import Tensor
+
+from unbraid.contract.inputs import Rows
+from unbraid.flows.families import Normal, family
+from unbraid.networks.coupling import Affine
+from unbraid.networks.flow import Flow, conv_flow, dense_flow
+from unbraid.training.estimator import TrainedEstimator
+
+
+class FlowCoder(TrainedEstimator):
+    """What an estimator does with its ``theta_``: the parameters of one flow."""
+
+    _kind = "gin"
+    latent: str = "normal"
+    architecture: str
+    clamp: str
+    n_blocks: Any
+    hidden: Any
+    theta_: np.ndarray
+    permutations_: list[np.ndarray]
+    order_: np.ndarray
+    middle_: np.ndarray
+
+    @property
+    def _family(self) -> Normal:
+        return family(self.latent)
+
+    @property
+    def _network_shape(self) -> tuple[int, ...]:
+        """Of a point for the network; images of sides divisible by 4 go to the convolutional one."""
+        shape = tuple(self.row_shape_)
+        n_features = int(np.prod(shape))
+        image = len(shape) in (2, 3)
+        fits = image and shape[0] % 4 == 0 and shape[1] % 4 == 0
+        if self.architecture == "convolutional" and not image:
+            raise ValueError(
+                f"architecture='convolutional' needs images (n, height, width) or (n, height, width, channels); points "
+                f"here have shape {shape}. Use architecture='dense'."
+            )
+        if self.architecture == "convolutional" or (self.architecture == "auto" and fits):
+            return (shape[2] if len(shape) == 3 else 1, shape[0], shape[1])
+        if n_features < 2:
+            raise ValueError(
+                f"a coupling flow splits its features in halves and needs at least 2; X has n_features = {n_features}."
+            )
+        return (n_features,)
+
+    def _build(self, rng: np.random.Generator, n_models: int) -> Flow:
+        affine, shape = Affine(self._kind, self.clamp), self._network_shape
+        if len(shape) == 3:
+            blocks: Any = (4, 4, 2) if self.n_blocks is None else self.n_blocks
+            hidden: Any = (16, 32, None) if self.hidden is None else self.hidden
+            return conv_flow(shape, rng, n_blocks=blocks, hidden=hidden, affine=affine, n_models=n_models)
+        blocks = 8 if self.n_blocks is None else self.n_blocks
+        hidden = self.hidden
+        return dense_flow(shape[0], rng, n_blocks=blocks, hidden=hidden, affine=affine, n_models=n_models)
+
+    @property
+    def _flow(self) -> Flow:
+        """The trained flow, one model, rebuilt from arrays (so that saving needs arrays only)."""
+        cached = self.__dict__.get("_cached")
+        if cached is None:
+            fixed = [torch.from_numpy(np.asarray(p))[None] for p in self.permutations_]
+            cached = self._cached = self._build(np.random.default_rng(0), 1).with_permutations(fixed)
+        return cached
+
+    def _to_network(self, X: np.ndarray, dtype: torch.dtype | None = None) -> Tensor:
+        """Rows as the network takes them: (n, features) or (n, channels, height, width)."""
+        rows = torch.from_numpy(np.ascontiguousarray(X))
+        rows = rows.to(dtype) if dtype is not None else rows
+        if len(self._network_shape) == 1:
+            return rows.flatten(1)
+        return rows.unsqueeze(1) if rows.ndim == 3 else rows.permute(0, 3, 1, 2)
+
+    def _new_rows(self, X: Any) -> Rows:
+        check_is_fitted(self, "theta_")
+        return self._read_new(X)
+
+    def _encode(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The flow's real output in the network's own order, and log|det J|; in the precision of X."""
+        rows = self._to_network(X)
+        theta = torch.from_numpy(self.theta_)[None].to(rows.dtype)
+        r, volume = self._flow.encode(theta, rows, batch_size=512 if rows.ndim == 4 else 8192)
+        return r[0].numpy(), volume[0].numpy()
+
+    def _decode(self, r: np.ndarray) -> np.ndarray:
+        """Rows (n, *row_shape_) of the flow's real output."""
+        codes = torch.from_numpy(np.ascontiguousarray(r))
+        theta = torch.from_numpy(self.theta_)[None].to(codes.dtype)
+        image = len(self._network_shape) == 3
+        rows = self._flow.decode(theta, codes[None], batch_size=512 if image else 8192)[0]
+        if image:
+            rows = rows.permute(0, 2, 3, 1)
+        return rows.reshape(-1, *self.row_shape_).numpy()
+
+    def _codes_of(self, rows: Rows) -> np.ndarray:
+        return np.concatenate([self._family.link(self._encode(block)[0][:, self.order_]) for block in rows])
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Codes (n, n_features), the most important latent first.
+
+        The first ``n_informative_`` columns are the recovered factors. Computed in the precision of X.
+        """
+        return self._codes_of(self._new_rows(X))
+
+    def inverse_transform(self, codes: Any) -> np.ndarray:
+        """Data of codes that :meth:`transform` gave, or of (n, m) codes of the first m latents, the others at their
+        middle."""
+        check_is_fitted(self, "theta_")
+        codes, d = np.asarray(codes), len(self.order_)
+        if codes.ndim != 2 or not 1 <= codes.shape[1] <= d:
+            raise ValueError(f"codes have shape {codes.shape}; give (n, m) with m from 1 to {d}.")
+        codes = self._check_codes(codes, codes.shape[1])
+        if codes.shape[1] < d:
+            middle = np.tile(self.middle_.astype(codes.dtype), (len(codes), 1))
+            middle[:, : codes.shape[1]] = codes
+            codes = middle
+        r = np.empty_like(codes)
+        r[:, self.order_] = self._family.unlink(codes)
+        return self._decoded(self._decode(r))
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.order_)

@@ -1,0 +1,195 @@
+"""The way from data and a condition to a trained flow: classes, soft labels or continuous values."""
+
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from unbraid.contract.inputs import checksum
+from unbraid.contract.summary import Summary
+from unbraid.flows import checks
+from unbraid.flows.conditions import Classes, Condition, Continuous, SoftLabels
+from unbraid.flows.density import Density
+from unbraid.flows.labels import Labels, understand
+from unbraid.flows.likelihood import class_nll, class_parameters, log_densities, one_hot
+from unbraid.flows.spectrum import class_information
+from unbraid.flows.summary import sampled
+from unbraid.flows.training import encode_elsewhere
+from unbraid.networks.flow import Flow
+
+
+class ConditionalFlow(Density):
+    """A flow with a condition: classes, soft labels or continuous values."""
+
+    _needs_labels = False
+
+    def __init__(self, *, condition: str = "auto", latent: str = "normal", **settings: Any):
+        super().__init__(**settings)
+        self.condition = condition
+        self.latent = latent
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit to X, (n, features) or images, given ``y``: one label, C class weights or q values per row."""
+        self._check_parameters()
+        given = self._read(X)
+        labels = self._understand(y, len(given))
+        X = given.array()
+        kept = labels.values >= 0 if labels.kind == "classes" else np.ones(len(X), bool)
+        X, values = X[kept], labels.values[kept]
+        seed = self._seed()
+        split, architecture, training, after = self._streams(seed)
+        flow = self._build(architecture, self.n_init)
+        self._set_noise(X)
+        if labels.kind == "classes" and len(labels.classes) > 1:
+            checks.warn_of_small_classes(values, labels.classes)
+            checks.warn_of_gaps(X, values, labels.classes, after)
+        rows = self._to_network(X, torch.float32)
+        train, held = self._split(values, labels.kind, split)
+        condition = self._condition(labels.kind, values[train])
+        picked = torch.from_numpy(train)
+
+        def take(index: np.ndarray, rng: np.random.Generator) -> Tensor:
+            return rows[picked[torch.from_numpy(index)]]
+
+        evaluate = self._evaluation(flow, condition, rows, values, train, held, labels.kind, split)
+        said = f"{labels.kind} {' x '.join(map(str, labels.values.shape))} {checksum(labels.values):08x}"
+        identity = self._flow_identity(seed, given, flow, labels=said)
+        self._train(condition, take, evaluate, flow, training, identity)
+        self._describe(X, values, labels, after)
+        return self
+
+    def _understand(self, y: Any, n: int) -> Labels:
+        if y is None and self._needs_labels:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None: the latents are identified "
+                "by a condition. Give labels, use SelfSupervisedGIN with augmentations, or RealNVP for a density alone."
+            )
+        labels = understand(y, n, self.condition)
+        if self._needs_labels and labels.kind == "classes" and len(labels.classes) < 2:
+            raise ValueError(
+                f"labels hold one class only ({labels.classes.tolist()}); the latents are identified by how their "
+                "distribution differs between classes. Give at least two, or use RealNVP for a density alone."
+            )
+        if labels.kind == "continuous" and self.latent != "normal":
+            raise ValueError(f"continuous conditions have normal latents only, not latent={self.latent!r}.")
+        return labels
+
+    def _condition(self, kind: str, values: np.ndarray) -> Any:
+        if kind == "classes":
+            return Classes(self._family, values, self.batch_size)
+        if kind == "soft":
+            return SoftLabels(self._family, values, self.batch_size)
+        return Continuous(self._family, values, self.batch_size, self.n_features_in_)
+
+    def _split(self, values: np.ndarray, kind: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Rows to train on and rows held out; a class keeps at least two for training."""
+        groups = [np.arange(len(values))]
+        if kind == "classes":
+            groups = [np.flatnonzero(values == c) for c in range(values.max() + 1)]
+        train, held = [], []
+        for group in groups:
+            n = min(round(self.validation_fraction * len(group)), max(0, len(group) - 2))
+            shuffled = rng.permutation(group)
+            held.append(shuffled[:n])
+            train.append(shuffled[n:])
+        held_out = np.concatenate(held)
+        return np.concatenate(train), held_out if len(held_out) else np.concatenate(train)
+
+    def _evaluation(
+        self,
+        flow: Flow,
+        condition: Condition,
+        rows: Tensor,
+        values: np.ndarray,
+        train: np.ndarray,
+        held: np.ndarray,
+        kind: str,
+        rng: np.random.Generator,
+    ) -> Any:
+        """-log-likelihood of held-out points under the statistics of training points, both with the data noise."""
+        sizes = (3000, 1000) if rows.ndim == 4 else (5000, 2000)
+        parts = [rng.permutation(index)[:size] for index, size in zip((train, held), sizes)]
+        noisy = [
+            rows[torch.from_numpy(i)]
+            + self.noise_ * torch.from_numpy(rng.standard_normal((len(i), *rows.shape[1:]), dtype=np.float32))
+            for i in parts
+        ]
+        if kind == "continuous":
+            at = torch.from_numpy(values[parts[1]].T.astype(np.float32))
+
+            def continuous(theta: Tensor, extra: Tensor) -> np.ndarray:
+                r, volume = encode_elsewhere(flow, theta, noisy[1], 500)
+                p = condition.parameters_at(at, extra.cpu())  # type: ignore[attr-defined]
+                return (self._family.nll(r.transpose(1, 2), p).sum(1) - volume).mean(1).numpy()
+
+            return continuous
+        weights = one_hot(values, int(values.max()) + 1) if kind == "classes" else torch.from_numpy(values)
+        fit_on, judge_on = (weights[torch.from_numpy(i)] for i in parts)
+
+        def by_class(theta: Tensor, extra: Tensor) -> np.ndarray:
+            r, _ = encode_elsewhere(flow, theta, noisy[0])
+            p = class_parameters(self._family, r, fit_on)
+            s, volume = encode_elsewhere(flow, theta, noisy[1])
+            return (class_nll(self._family, s.double(), p, judge_on) - volume).mean(1).numpy()
+
+        return by_class
+
+    def _describe(self, X: np.ndarray, values: np.ndarray, labels: Labels, rng: np.random.Generator) -> None:
+        """Statistics of the codes of all points (with the data noise, as in training), order, information."""
+        noisy = X + (self.noise_ * rng.standard_normal(X.shape)).astype(X.dtype)
+        r = self._encode(noisy)[0].astype(np.float64)
+        self.classes_, self.condition_ = labels.classes, labels.kind
+        self._centre, self._scale = labels.centre, labels.scale
+        if labels.kind == "continuous":
+            self.priors_ = np.array([])
+            first, second = self._parameters_at(values)
+        else:
+            weights = one_hot(values, len(labels.classes)) if labels.kind == "classes" else torch.from_numpy(values)
+            self.priors_ = weights.mean(0).numpy()
+            p = class_parameters(self._family, torch.from_numpy(r)[None], weights)
+            first, second = p[0][0].numpy(), p[1][0].numpy()
+        stds = self._spread(r, values, first, labels.kind)
+        centre = first if labels.kind == "continuous" else self._own_mean(r, values, labels.kind)
+        self._rank(*self._reach(r.astype(X.dtype), r - centre, rng))
+        self.stds_ = stds[self.order_]
+        if labels.kind == "continuous":
+            total = r.var(0)
+            self.information_ = 0.5 * np.log(np.maximum(total / stds**2, 1))[self.order_]
+            self.middle_ = np.median(r, 0)[self.order_]
+            return
+        self.parameters_ = np.stack((first[:, self.order_], second[:, self.order_]))
+        some = rng.permutation(len(r))[:2000]
+        logs = log_densities(self._family, r[some][:, self.order_], (self.parameters_[0], self.parameters_[1]))
+        hard = values[some] if labels.kind == "classes" else values[some].argmax(1)
+        self.information_ = class_information(logs, hard, self.priors_)
+        self.middle_ = self._family.link(np.median(r, 0)[self.order_])
+        if self._needs_labels:
+            checks.warn_of_few_conditions(len(self.classes_), self.n_informative_)
+
+    def _spread(self, r: np.ndarray, values: np.ndarray, first: np.ndarray, kind: str) -> np.ndarray:
+        """RMS over classes of the per-class std of the flow's output (GIN's spectrum); RMS residual if continuous."""
+        if kind == "continuous":
+            return np.sqrt(((r - first) ** 2).mean(0))
+        weights = np.eye(len(self.classes_))[values] if kind == "classes" else values
+        total = weights.sum(0)[:, None]
+        mean = weights.T @ r / total
+        var = np.stack([w @ (r - m) ** 2 for w, m in zip(weights.T, mean)]) / total
+        return np.sqrt(var.mean(0))
+
+    def _own_mean(self, r: np.ndarray, values: np.ndarray, kind: str) -> np.ndarray:
+        """The mean code of each point's class."""
+        weights = np.eye(len(self.classes_))[values] if kind == "classes" else values
+        return weights @ (weights.T @ r / weights.sum(0)[:, None])
+
+    def _summary(self) -> Summary:
+        shown = super()._summary()
+        if self.condition_ == "continuous":
+            return shown
+        return replace(shown, sections=[shown.sections[0], sampled(self), *shown.sections[1:]])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = self._needs_labels
+        return tags

@@ -1,0 +1,82 @@
+"""What GEOMANCER says about itself: the spectrum, the submanifolds it was read as, and what is in doubt."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unbraid.contract.summary import Fact, Section, Summary, title_of
+from unbraid.geometry.reading import SAFE_RATIO
+
+if TYPE_CHECKING:
+    from unbraid.geometry.estimator import Geomancer
+
+POINTS = 300  # drawn with their subspaces
+
+
+def summary_of(model: "Geomancer") -> Summary:
+    """Of a fitted :class:`~unbraid.Geomancer`; it has subspaces and no codes."""
+    dims = ", ".join(map(str, model.dims_))
+    return Summary(
+        title_of(model),
+        [
+            Fact("submanifolds", str(model.n_submanifolds_), f"Of dimension {dims}; together {model.dim_}."),
+            Fact("gap", f"{model.gap_:.3g}", f"Ratio of the eigenvalues across the gap; {SAFE_RATIO:.0f} is safe."),
+            Fact(
+                "confidence",
+                f"{model.confidence_:.3f}",
+                "1 - 1 / gap, halved by each concern, and 0 where the spectrum does not speak.",
+            ),
+            Fact(
+                "tangent error",
+                f"{model.tangent_error_:.3f}",
+                "Angle in radians by which tangent spaces turn when twice as many neighbours are used.",
+            ),
+            Fact("first scalar eigenvalue", f"{model.scale_:.3g}", "The yardstick for eigenvalues that are near 0."),
+        ],
+        choices=[f"{name}: {how}." for name, how in model.selection_.items()],
+        concerns=list(model.concerns_),
+        note="The gap is clear: nothing that was measured speaks against this decomposition.",
+        checked=True,
+        sections=_sections(model),
+        decodes=False,
+        settings={"neighbours k": model.n_neighbors_},
+    )
+
+
+def _sections(model: "Geomancer") -> list[Section]:
+    found = []
+    if len(model.spectrum_):
+        found.append(
+            Section(
+                "Spectrum",
+                (
+                    "The lowest eigenvalues of the connection Laplacian. A product of m curved manifolds has m - 1 of "
+                    "them near 0, and a gap above.",
+                    *([model.reason_] if model.reason_ else []),
+                ),
+                picture="eigenvalues",
+                data={
+                    "values": np.asarray(model.spectrum_),
+                    "n_submanifolds": model.n_submanifolds_,
+                    "scale": model.scale_,
+                },
+            )
+        )
+    if model.n_features_in_ >= 3:
+        some = np.linspace(0, len(model._X) - 1, min(len(model._X), POINTS)).astype(int)
+        found_there = [bases[some] for bases in model.subspaces_]
+        first = found_there[0].transpose(1, 0, 2).reshape(model.n_features_in_, -1)
+        plane = np.linalg.svd(first, full_matrices=False)[0][:, :3]
+        found.append(
+            Section(
+                "Subspaces",
+                (
+                    "Some of the points in the three directions that the first submanifold spans most, with a stroke "
+                    "along each vector of the bases that were found. Its own strokes are tangent to it; those of the "
+                    "others shrink to points.",
+                ),
+                picture="subspaces",
+                data={"X": np.asarray(model._X)[some], "subspaces": found_there, "plane": plane},
+            )
+        )
+    return found

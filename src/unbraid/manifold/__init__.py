@@ -1,0 +1,19 @@
+"""Ground shared by spectral methods, geometry and metrics: neighbours, dimension, distinct rows, pairs, angles."""
+
+from unbraid.manifold.angles import largest_angles
+from unbraid.manifold.dimension import DimensionEstimate, estimate_dimension
+from unbraid.manifold.distinct import distinct_rows
+from unbraid.manifold.neighbors import NeighborSearch, nearest, neighborhoods
+from unbraid.manifold.pairs import closest_pairs, neighbor_pairs
+
+__all__ = [
+    "DimensionEstimate",
+    "NeighborSearch",
+    "closest_pairs",
+    "distinct_rows",
+    "estimate_dimension",
+    "largest_angles",
+    "nearest",
+    "neighbor_pairs",
+    "neighborhoods",
+]

@@ -1,0 +1,227 @@
+"""One fit with what its page and the terminal show: codes, distances, agreement with known factors, warnings."""
+
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unbraid.contract.inputs import Rows, is_sliceable
+from unbraid.contract.summary import Summary
+from unbraid.contract.warnings import AssumptionWarning, TrustWarning
+from unbraid.datasets.base import Dataset
+from unbraid.metrics.local_isometry import isometry_of_pairs, neighbor_pairs
+from unbraid.metrics.mcc import mcc
+from unbraid.report.drawing import as_rows, some_of
+
+Floats = NDArray[np.float64]
+
+MOST_ROWS = 5000  # rows looked at beyond the codes themselves
+PAIRS_COST = 4e10  # rows squared times features: beyond, the search for neighbours would take longer than many fits
+
+
+@dataclass(frozen=True)
+class Distances:
+    """Distances of neighbours in X and, after the best rescaling of each code, in the codes; and their correlation."""
+
+    lengths: Floats
+    found: Floats
+    isometry: float
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A fitted model with what was measured of it.
+
+    Attributes
+    ----------
+    model : estimator
+    summary : Summary
+        What the model says about itself.
+    n_rows : int
+    sample : array (m, ...)
+        Rows of the data as the model sees them: pictures in [0, 1].
+    codes : array (n, d) or None
+        None for a method that finds no codes, such as GEOMANCER.
+    sample_codes : array (m, d) or None
+    distances : Distances or None
+        Of the sample, in the codes that are worth a look.
+    factors : array (n, number of factors) or None
+    factor_names : list of str or None
+    mcc : float or None
+        Where the factors are known.
+    seconds : float or None
+        What the fit took.
+    concerns : list of str
+        What should make one look twice, of the summary and of warnings on the way.
+    remarks : list of str
+        Other warnings on the way, for instance of a setting that was tried and did not converge.
+    """
+
+    model: Any
+    summary: Summary
+    n_rows: int
+    sample: NDArray
+    codes: Floats | None
+    sample_codes: Floats | None
+    distances: Distances | None
+    factors: NDArray | None
+    factor_names: list[str] | None
+    mcc: float | None
+    seconds: float | None
+    concerns: list[str]
+    remarks: list[str]
+
+
+def nearby_distances(points: ArrayLike, codes: ArrayLike, n_neighbors: int = 8) -> Distances:
+    """Distances of neighbours in X and in the codes.
+
+    Examples
+    --------
+    >>> z = np.random.default_rng(0).uniform(size=(30, 2))
+    >>> round(nearby_distances(2 * z, z).isometry, 6)
+    1.0
+    """
+    i, j, lengths = neighbor_pairs(as_rows(points), n_neighbors)
+    steps = as_rows(codes)[i] - as_rows(codes)[j]
+    score, scale = isometry_of_pairs(steps, lengths)
+    return Distances(lengths, np.linalg.norm(steps * scale, axis=1), score)
+
+
+def measured_fit(
+    model: Any,
+    X: Any,
+    labels: Any = None,
+    *,
+    factors: ArrayLike | None = None,
+    factor_names: Sequence[str] | None = None,
+) -> Fitted:
+    """Fit a model, and measure what a page shows; warnings go to the result instead of the terminal.
+
+    Parameters
+    ----------
+    model : estimator
+    X : as in the model's ``fit``
+    labels : array (n,) or (n, q), optional
+        The condition, for methods that take one.
+    factors : array (n, number of factors), optional
+        The truth, where it is known: it is compared with the codes, and the model does not see it.
+    factor_names : sequence of str, optional
+
+    Returns
+    -------
+    Fitted
+
+    Examples
+    --------
+    >>> import unbraid as ub
+    >>> z = np.random.default_rng(0).uniform(size=(300, 2))
+    >>> fitted = measured_fit(ub.PCAICA(2, random_state=0), z @ [[1, 0, 2], [0, 1, 1]], factors=z)
+    >>> round(fitted.mcc, 2), fitted.summary.title
+    (1.0, 'PCA+ICA')
+    """
+    start = time.perf_counter()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = model.fit_transform(X) if labels is None else model.fit_transform(X, labels)
+    seconds = time.perf_counter() - start
+    summary = model.summary()
+    codes = np.asarray(found) if summary.n_shown else None
+    return _measured(model, summary, X, factors, factor_names, codes, seconds, caught)
+
+
+def describe(
+    model: Any, X: Any, factors: ArrayLike | None = None, *, factor_names: Sequence[str] | None = None
+) -> Fitted:
+    """The same of a model that is fitted already; of a large X, 5000 rows or fewer are coded.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    X : array, or anything that ``fit`` takes
+    factors : array (n, factors), optional
+        The truth, where it is known.
+    factor_names : sequence of str, optional
+
+    Returns
+    -------
+    Fitted
+    """
+    return _measured(model, model.summary(), X, factors, factor_names, None, None, [])
+
+
+def _measured(
+    model: Any,
+    summary: Summary,
+    X: Any,
+    factors: ArrayLike | None,
+    factor_names: Sequence[str] | None,
+    codes: Floats | None,
+    seconds: float | None,
+    caught: Sequence[warnings.WarningMessage],
+) -> Fitted:
+    rows = Rows(X)
+    truth = None if factors is None else np.asarray(factors)
+    if truth is not None and len(truth) != len(rows):
+        raise ValueError(f"factors have {len(truth)} rows and X {len(rows)}; they must describe the same observations.")
+    seen, stored = _some_rows(rows)
+    sample, sample_codes = rows.clean(stored), None
+    if summary.n_shown:
+        if codes is not None:
+            sample_codes = codes[seen]
+        elif rows.names is None:
+            sample_codes = np.asarray(model.transform(stored))
+        else:  # a frame: its columns have names that the model compares
+            sample_codes = np.asarray(model.transform(X))[seen]
+        if sample_codes.ndim == 3:  # sets of augmented points: the first of each set stands for it
+            sample, sample_codes = sample[:, 0], sample_codes[:, 0]
+            codes = None if codes is None else codes[:, 0]
+        if codes is None:
+            codes, truth = sample_codes, None if truth is None else truth[seen]
+    concerns, remarks = _sorted_out(caught, summary.concerns)
+    near = None if sample_codes is None else nearby_distances(sample, sample_codes[:, : _n_measured(summary)])
+    return Fitted(
+        model=model,
+        summary=summary,
+        n_rows=len(rows),
+        sample=sample,
+        codes=codes,
+        sample_codes=sample_codes,
+        distances=near,
+        factors=truth if truth is None or truth.ndim > 1 else truth[:, None],
+        factor_names=None if factor_names is None else list(factor_names),
+        mcc=None if truth is None or codes is None else mcc(truth, codes),
+        seconds=seconds,
+        concerns=[*summary.concerns, *concerns],
+        remarks=remarks,
+    )
+
+
+def _n_measured(summary: Summary) -> int | None:
+    """Codes that distances are measured in: all, or the first ones of a method that sorts noise behind them."""
+    return summary.n_shown if summary.order is None else None
+
+
+def _some_rows(rows: Rows) -> tuple[NDArray[np.intp], NDArray]:
+    """Numbers of some rows, drawn at random, and these rows as they are stored; of an iterable, the first ones."""
+    most = max(200, min(MOST_ROWS, int((PAIRS_COST / rows.n_features) ** 0.5)))
+    if not (is_sliceable(rows.source) or isinstance(rows.source, Dataset)):
+        first = np.concatenate(list(rows.stored(most=most)))
+        return np.arange(len(first)), first
+    seen = np.sort(some_of(len(rows), most))
+    return seen, rows.take(seen, np.random.default_rng(0))
+
+
+def _sorted_out(caught: Sequence[warnings.WarningMessage], known: list[str]) -> tuple[list[str], list[str]]:
+    """(concerns, remarks) of warnings, without those that say what the summary says already."""
+    concerns: dict[str, None] = {}
+    remarks: dict[str, None] = {}
+    for warning in caught:
+        text = str(warning.message)
+        if not any(concern in text for concern in known):
+            grave = issubclass(warning.category, TrustWarning | AssumptionWarning)
+            (concerns if grave else remarks)[text] = None
+    return list(concerns), list(remarks)

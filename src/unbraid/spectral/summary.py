@@ -1,0 +1,165 @@
+"""What the spectral methods say about themselves: figures in words, and the settings that were tried."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unbraid.contract.summary import Fact, Section, Summary, title_of
+from unbraid.spectral.diagnostics import Diagnostics
+from unbraid.spectral.selection import Selection, score
+
+if TYPE_CHECKING:
+    from unbraid.spectral.base import SpectralEstimator
+    from unbraid.spectral.pca_ica import PCAICA
+
+HARDLY = 0.02  # scores that differ by less say that the choice hardly matters
+
+
+def spectral_summary(model: "SpectralEstimator") -> Summary:
+    """Of an embedding, with ICA or without."""
+    title, selection = title_of(model), model.selection_
+    rule = "edges" if selection.rule == "given" else selection.rule
+    scores = [score(rule, candidate) for candidate in selection.candidates]
+    choices = _choices(selection, scores)
+    return Summary(
+        title,
+        _facts(model.diagnostics_, with_ica=model.with_ica),
+        choices=choices,
+        concerns=list(model.diagnostics_.concerns),
+        note="Nothing that was measured speaks against this result.",
+        checked=True,
+        sections=[_settings(title, selection, scores, choices)],
+        n_shown=model.n_factors_,
+        settings={
+            "neighbours k": selection.chosen.n_neighbors,
+            "principal components": selection.chosen.pca_components,
+        },
+    )
+
+
+def linear_summary(model: "PCAICA") -> Summary:
+    """Of the linear baseline, which has only ICA to speak of."""
+    gaussian = "Of each code; ICA cannot separate two that are near 0."
+    return Summary(
+        title_of(model),
+        [
+            _stability(model.rotation_.stability, model.rotation_.converged),
+            Fact("excess kurtosis", _signed(model.kurtosis_), gaussian),
+        ],
+        note="A linear method: right only where the factors mix linearly, and it cannot tell by itself.",
+        n_shown=model.n_factors_,
+    )
+
+
+def _choices(selection: Selection, scores: list[float]) -> list[str]:
+    """How the settings were chosen."""
+    chosen = selection.chosen
+    found = [] if selection.dimension == "given" else [f"Number of factors: {selection.dimension}."]
+    setting = f"{chosen.n_neighbors} neighbours and {chosen.pca_components} principal components"
+    if selection.rule == "given":
+        found.append(f"{setting}: given, nothing was left to choose.")
+    else:
+        found.append(
+            f"{setting} were chosen among {len(selection.candidates)} settings by the rule {selection.rule!r} "
+            f"(local isometry {chosen.edges:.3f} over neighbours and {chosen.closest:.3f} over the closest pairs, "
+            f"mutual information of the codes {chosen.dependence:.3f})."
+        )
+        excluded = sum(bool(c.excluded) for c in selection.candidates)
+        if excluded:
+            found.append(f"{excluded} of them could not be chosen; the table of settings says why.")
+        if len(scores) > 1:
+            found.append(
+                f"The choice hardly matters: the scores differ by less than {HARDLY}."
+                if max(scores) - min(scores) < HARDLY
+                else f"The choice matters: scores run from {min(scores):.3f} to {max(scores):.3f}."
+            )
+    return found + [
+        f"{step['n_landmarks']} landmarks place held-out points with an error of {step['held_out_error']:.3g} "
+        "standard deviations."
+        for step in selection.landmarks
+    ]
+
+
+def _settings(title: str, selection: Selection, scores: list[float], choices: list[str]) -> Section:
+    """Every setting that was tried; a picture where there were several."""
+    candidates, chosen = selection.candidates, selection.chosen
+    marked = next((i for i, c in enumerate(candidates) if c == chosen), None)
+    several = len(candidates) > 1 and marked is not None
+    drawn: dict[str, Any] = {
+        "n_neighbors": [c.n_neighbors for c in candidates],
+        "scores": scores,
+        "groups": [c.pca_components for c in candidates],
+        "chosen": marked,
+        "excluded": [bool(c.excluded) for c in candidates],
+    }
+    return Section(
+        f"Settings tried for {title}",
+        choices,
+        picture="selection" if several else "",
+        data=drawn if several else {},
+        caption="Score of every setting; no label was used." if several else "",
+        columns=("k", "PCA", "score", "edges", "closest pairs", "dependence", "participation", "eigengap")
+        + ("stability", "note"),
+        rows=[
+            [c.n_neighbors, c.pca_components, s, c.edges, c.closest, c.dependence, c.participation, c.eigengap]
+            + [c.stability, c.excluded or ("chosen" if c == chosen else "")]
+            for c, s in zip(candidates, scores)
+        ],
+        marked=marked,
+    )
+
+
+def _facts(d: Diagnostics, *, with_ica: bool) -> list[Fact]:
+    turned = [_stability(d.ica_stability, d.ica_converged), Fact("excess kurtosis", _signed(d.kurtosis), _gaussian(d))]
+    joined = "All points hang together" if d.n_graph_components == 1 else "The points do not hang together"
+    return [
+        Fact(
+            "local isometry",
+            f"{d.local_isometry:.3f}",
+            "Correlation of distances between neighbours in the data and in the codes; the theory asks for 1.",
+        ),
+        Fact(
+            "eigengap",
+            f"{d.eigengap:.3g}",
+            "First eigenvalue left out over the last one kept; well above 1 says where the factors end.",
+        ),
+        Fact(
+            "participation",
+            ", ".join(f"{p:.2f}" for p in np.atleast_1d(d.participation)),
+            "Share of the points on which each eigenvector lives; near 0 it has collapsed onto a few.",
+        ),
+        *(turned if with_ica else []),
+        Fact(
+            "extension error",
+            f"{d.extension_error:.3g}",
+            "Error of placing a point from its neighbours alone, in standard deviations of a code.",
+        ),
+        Fact(
+            "neighbour graph",
+            f"{d.n_graph_components} piece(s)",
+            f"{joined}; {d.n_orphans} orphan(s), {d.n_duplicates} duplicate(s).",
+        ),
+        Fact(
+            "PCA residual",
+            f"{100 * d.pca_residual:.2f} %",
+            "Share of the variance that the PCA before the neighbour search leaves out.",
+        ),
+    ]
+
+
+def _stability(stability: float, converged: float) -> Fact:
+    meaning = f"Agreement between random starts of ICA; {100 * converged:.0f} % of them converged."
+    return Fact("ICA stability", f"{stability:.3f}", meaning)
+
+
+def _signed(values: Any) -> str:
+    return ", ".join(f"{v:+.2f}" for v in np.atleast_1d(values))
+
+
+def _gaussian(d: Diagnostics) -> str:
+    near = int(np.sum(d.gaussian))
+    if near == 0:
+        return "No code looks Gaussian, as ICA needs."
+    if near == 1:
+        return "One code looks Gaussian; ICA can still separate it, because the others do not."
+    return f"{near} codes look Gaussian; ICA cannot separate these from each other."

@@ -1,0 +1,167 @@
+"""What all trained estimators share: the parameters of a run, its identity, and what it leaves behind."""
+
+import json
+import os
+import warnings
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from unbraid.contract.estimator import Estimator
+from unbraid.contract.inputs import Rows
+from unbraid.contract.randomness import seed_of
+from unbraid.contract.warnings import ConvergenceWarning
+from unbraid.training.checkpoint import read_checkpoint
+from unbraid.training.devices import PRECISIONS, Single
+from unbraid.training.logs import Logs
+from unbraid.training.run import Run, Stepper
+
+
+class TrainedEstimator(Estimator):
+    """Base of the estimators that are trained step by step.
+
+    Parameters that all of them take:
+
+    Parameters
+    ----------
+    batch_size : int
+        Points per step.
+    max_steps : int
+        Steps of Adam.
+    learning_rate : float
+        Of Adam.
+    max_seconds : float, optional
+        Stop after this time, with a warning; with ``checkpoint`` the next fit goes on.
+    checkpoint : path, optional
+        A file that is written as training goes, at its end, and when it is interrupted by Ctrl-C. If it exists, ``fit``
+        goes on from it, exactly; one of another model, other parameters, another seed or other data is refused.
+    checkpoint_every : int
+        Steps between two writings of ``checkpoint``.
+    log : path, optional
+        A folder for ``log.jsonl``: the records of ``history_``, one per line, as training goes.
+    log_every : int
+        Steps between two records.
+    tensorboard : bool
+        Write TensorBoard's event files to ``log`` as well.
+    device : str
+        "auto" takes a GPU if there is one.
+    precision : "float32", "bf16" or "fp16"
+        Mixed precision, by accelerate, where the method has it.
+    progress : bool, optional
+        Show a bar; by default if standard error is a terminal.
+    random_state : int, RandomState, Generator or None
+        Makes a run repeatable. The global random state is neither used nor changed. With None, a run that goes on from
+        a checkpoint has the seed of that.
+
+    Attributes
+    ----------
+    history_ : list of dict
+        The records: ``step``, ``loss``, ``seconds`` since the fit began, and what a method adds.
+    n_steps_ : int
+        Steps taken.
+    stopped_ : str
+        Why they ended: "max_steps", "max_seconds=..." or "plateau".
+    """
+
+    _whole_numbers: ClassVar[tuple[str, ...]] = ("batch_size", "max_steps", "checkpoint_every", "log_every")
+    _may_be_none: ClassVar[tuple[str, ...]] = ()  # parameters that something else then decides
+    _not_identity: ClassVar[frozenset[str]] = frozenset(
+        ("max_seconds", "checkpoint", "checkpoint_every", "log", "log_every", "tensorboard", "device", "progress")
+        + ("random_state",)
+    )
+    batch_size: Any
+    max_steps: Any
+    learning_rate: Any
+
+    def __init__(
+        self,
+        *,
+        batch_size: int | None = None,
+        max_steps: int | None = None,
+        learning_rate: float | None = None,
+        max_seconds: float | None = None,
+        checkpoint: str | os.PathLike | None = None,
+        checkpoint_every: int = 1000,
+        log: str | os.PathLike | None = None,
+        log_every: int = 100,
+        tensorboard: bool = False,
+        device: str = "auto",
+        precision: str = "float32",
+        progress: bool | None = None,
+        random_state: Any = None,
+    ):
+        self.batch_size = batch_size
+        self.max_steps = max_steps
+        self.learning_rate = learning_rate
+        self.max_seconds = max_seconds
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.log = log
+        self.log_every = log_every
+        self.tensorboard = tensorboard
+        self.device = device
+        self.precision = precision
+        self.progress = progress
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        if self.precision not in PRECISIONS:
+            raise ValueError(f"precision={self.precision!r} is unknown; choose one of: {', '.join(PRECISIONS)}.")
+        for name in self._whole_numbers:
+            value = getattr(self, name)
+            unset = value is None and name in self._may_be_none
+            if not (unset or (isinstance(value, int | np.integer) and value >= 1)):
+                raise ValueError(f"{name}={value!r} must be a whole number of at least 1.")
+        rate = self.learning_rate
+        if not (rate is None and "learning_rate" in self._may_be_none) and not (rate is not None and rate > 0):
+            raise ValueError(f"learning_rate={rate!r} must be above 0; try 1e-3.")
+        if self.max_seconds is not None and not self.max_seconds >= 0:
+            raise ValueError(f"max_seconds={self.max_seconds!r} must be at least 0, or None for no limit.")
+
+    def _home(self) -> Single:
+        """Where the steps run."""
+        return Single(self.device)
+
+    def _seed(self) -> int:
+        """One whole number that stands for ``random_state``; without one, that of the run to go on with."""
+        if self.random_state is None and self.checkpoint is not None and Path(self.checkpoint).exists():
+            return int(read_checkpoint(Path(self.checkpoint))[1]["identity"]["seed"])
+        return seed_of(self.random_state)
+
+    def _identity(self, seed: int, rows: Rows, **more: Any) -> dict[str, Any]:
+        """What makes two runs the same: all parameters but those that only say how long, where and how often."""
+        data = "" if self.checkpoint is None else rows.fingerprint()  # it costs a look at all rows
+        shown = {k: v for k, v in self.get_params(deep=False).items() if k not in self._not_identity}
+        identity = {"model": type(self).__name__, **shown, **more, "seed": seed, "data": data}
+        return json.loads(json.dumps(identity, default=_plain))
+
+    def _run(self, stepper: Stepper, home: Single, max_steps: int, identity: dict[str, Any]) -> None:
+        """Train, and keep what there is to say about it."""
+        logs = Logs(None if self.log is None else Path(self.log), self.tensorboard)
+        checkpoint = None if self.checkpoint is None else Path(self.checkpoint)
+        run = Run(stepper, identity, max_steps, self.max_seconds, checkpoint, self.checkpoint_every, home)
+        run.go(logs, self.progress, type(self).__name__)
+        self.history_ = run.history
+        self.n_steps_ = run.n_steps
+        self.stopped_ = run.stopped or "max_steps"
+        if run.stopped.startswith("max_seconds"):
+            warnings.warn(
+                f"stopped after {run.n_steps} of {max_steps} steps by {run.stopped}; give checkpoint=... and fit "
+                "again to go on, or raise max_seconds.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _get_state(self) -> dict[str, Any]:
+        return {k: v for k, v in super()._get_state().items() if k != "_cached"}
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        state.pop("_cached", None)  # networks, which are rebuilt from arrays
+        return state
+
+
+def _plain(value: Any) -> Any:
+    """Parameters that JSON does not hold: numbers of numpy as numbers, estimators and other objects by their words."""
+    return value.item() if isinstance(value, np.generic) else repr(value)

@@ -1,0 +1,65 @@
+"""The log of a training run: one JSON object a line, and TensorBoard's events if wanted."""
+
+import json
+from importlib import import_module
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from unbraid.contract.extras import require
+
+
+class Logs:
+    """Writes records to ``folder/log.jsonl`` and, with ``tensorboard``, to event files beside it.
+
+    A run that goes on from a checkpoint first cuts the log back to it: every step is there once.
+    """
+
+    def __init__(self, folder: Path | None, tensorboard: bool = False):
+        if tensorboard and folder is None:
+            raise ValueError("tensorboard=True needs a folder: give log='FOLDER' too.")
+        self.folder = folder
+        self._tensorboard = None
+        if tensorboard:
+            require("tensorboard", "tensorboard")
+            self._tensorboard = import_module("torch.utils.tensorboard")
+        self._file: Any = None
+        self._events: Any = None
+
+    def begin(self, history: list[dict[str, Any]], step: int) -> None:
+        """Open the files and bring them to ``history``."""
+        if self.folder is None:
+            return
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._file = (self.folder / "log.jsonl").open("w", encoding="utf-8")
+        for record in history:
+            self._line(record)
+        if self._tensorboard is not None:
+            self._events = self._tensorboard.SummaryWriter(str(self.folder), purge_step=step + 1)
+
+    def write(self, record: dict[str, Any]) -> None:
+        if self._file is None:
+            return
+        self._line(record)
+        if self._events is not None:
+            for name, value in record.items():
+                if isinstance(value, list):
+                    values = {f"{name}/{i}": v for i, v in enumerate(value)}
+                else:
+                    values = {name: value}
+                for tag, number in values.items():
+                    if tag != "step":
+                        self._events.add_scalar(tag, number, record["step"])
+
+    def _line(self, record: dict[str, Any]) -> None:
+        self._file.write(json.dumps(record) + "\n")
+        self._file.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        for opened in (self._file, self._events):
+            if opened is not None:
+                opened.close()
+        self._file = self._events = None

@@ -1,0 +1,141 @@
+"""The one training run: identity, checkpoint, exact resume, Ctrl-C, a limit of time, history, logs, progress.
+
+A run drives a stepper, which knows what a step is and what its state is. All randomness is in that state, so that a run
+that was killed ends with the bytes of one that was not.
+"""
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from torch import Tensor
+
+from unbraid.contract.progress import bar
+from unbraid.training.checkpoint import check_identity, read_checkpoint, write_checkpoint
+from unbraid.training.devices import Single
+from unbraid.training.logs import Logs
+
+
+class Stepper(Protocol):
+    """What a run drives.
+
+    ``stopped`` is why the training is over before ``max_steps``, such as "plateau"; "" while it goes on. ``step(done)``
+    takes the step after ``done`` others and returns its record, with a scalar ``loss``, when one is due.
+    ``get_state`` gives tensors and what JSON holds; ``set_state`` goes on from them.
+    """
+
+    stopped: str
+
+    def step(self, done: int) -> dict[str, Any] | None: ...
+
+    def get_state(self) -> tuple[dict[str, Tensor], dict[str, Any]]: ...
+
+    def set_state(self, tensors: dict[str, Tensor], state: dict[str, Any]) -> None: ...
+
+
+@dataclass
+class Run:
+    """A training run, from the start or from its checkpoint to the end.
+
+    Attributes
+    ----------
+    stepper : Stepper
+    identity : dict
+        What a checkpoint must agree with: the model, its parameters, the seed and the data.
+    max_steps : int
+    max_seconds : float or None
+    checkpoint : Path or None
+        Written every ``checkpoint_every`` steps, at the end, and on Ctrl-C; if it exists, the run goes on from it.
+    checkpoint_every : int
+    home : Single
+        The device, or accelerate's processes, of which the first writes.
+    n_steps : int
+        Steps taken.
+    stopped : str
+        Why the run ended before ``max_steps``; "" if it did not.
+    history : list of dict
+    """
+
+    stepper: Stepper
+    identity: dict[str, Any]
+    max_steps: int
+    max_seconds: float | None
+    checkpoint: Path | None
+    checkpoint_every: int
+    home: Single
+    n_steps: int = 0
+    stopped: str = ""
+    history: list[dict[str, Any]] = field(default_factory=list)
+
+    def go(self, logs: Logs, show: bool | None, title: str) -> None:
+        """Train to the end."""
+        if self.checkpoint is not None and self.checkpoint.exists():
+            self._load(self.checkpoint)
+        logs.begin(self.history, self.n_steps)
+        started = time.monotonic()
+        with logs, postponed_interrupt() as interrupted, bar(title, total=self.max_steps, show=show) as advance:
+            advance(self.n_steps)
+            while self.n_steps < self.max_steps and not self.stopped:
+                record = self.stepper.step(self.n_steps)
+                self.n_steps += 1
+                seconds = time.monotonic() - started
+                if record is not None:
+                    record = {"step": self.n_steps, **record, "seconds": round(seconds, 3)}
+                    self.history.append(record)
+                    logs.write(record)
+                self.stopped = self.stepper.stopped or self._out_of_time(seconds)
+                if self.checkpoint is not None and (self._is_due() or interrupted()):
+                    self._save(self.checkpoint)
+                advance(1, **{k: v for k, v in (record or {}).items() if isinstance(v, float) and k != "seconds"})
+                if interrupted():
+                    raise KeyboardInterrupt(self._words_of_interrupt())
+
+    def _out_of_time(self, seconds: float) -> str:
+        over = self.max_seconds is not None and seconds > self.max_seconds and self.n_steps < self.max_steps
+        return f"max_seconds={self.max_seconds:g}" if over else ""
+
+    def _is_due(self) -> bool:
+        return bool(self.stopped) or self.n_steps == self.max_steps or self.n_steps % self.checkpoint_every == 0
+
+    def _words_of_interrupt(self) -> str:
+        on = f"fit again to go on from {self.checkpoint}." if self.checkpoint else "nothing was saved: no checkpoint."
+        return f"stopped after {self.n_steps} of {self.max_steps} steps; {on}"
+
+    def _save(self, path: Path) -> None:
+        if self.home.rank == 0:
+            tensors, state = self.stepper.get_state()
+            about = {"identity": self.identity, "n_steps": self.n_steps, "history": self.history, "stepper": state}
+            write_checkpoint(path, tensors, about)
+        self.home.wait()
+
+    def _load(self, path: Path) -> None:
+        tensors, about = read_checkpoint(path)
+        check_identity(path, about["identity"], self.identity)
+        self.stepper.set_state(tensors, about["stepper"])
+        self.n_steps, self.history, self.stopped = about["n_steps"], about["history"], self.stepper.stopped
+
+
+@contextmanager
+def postponed_interrupt() -> Iterator[Callable[[], bool]]:
+    """Ctrl-C waits for the end of the step; a second one does not. Yields whether it was pressed."""
+    pressed = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield pressed.is_set
+        return
+    before = signal.getsignal(signal.SIGINT)
+
+    def note(number: int, frame: Any) -> None:
+        if pressed.is_set():
+            raise KeyboardInterrupt
+        pressed.set()
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield pressed.is_set
+    finally:
+        signal.signal(signal.SIGINT, before)

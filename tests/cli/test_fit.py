@@ -1,0 +1,355 @@
+"""`unbraid fit`: every kind of input, and every kind of bad input."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import unbraid as ub
+from tests.cli.command_line import run
+from unbraid.datasets.shapes import ShapesXY
+
+
+@pytest.fixture(scope="module")
+def pictures():
+    return ShapesXY(image_size=16).sample(300, random_state=0)
+
+
+@pytest.fixture
+def fit(monkeypatch, capsys, tmp_path):
+    """Run `unbraid fit DATA ...` with quick settings; the run goes to tmp_path/run unless the test says otherwise."""
+
+    def start(data, *args, quick=True):
+        args = [*args, *(["--out", tmp_path / "run"] if "--out" not in args else [])]
+        return run(monkeypatch, capsys, "fit", data, *args, *(["--factors", 2, "--neighbors", 12] if quick else []))
+
+    return start
+
+
+def refused(result, *words):
+    assert result.code == 2
+    assert result.err.startswith("unbraid: ")
+    assert "Traceback" not in result.err
+    for word in words:
+        assert word in result.err.replace("\n", " ")
+
+
+def write(kind, path, X):
+    if kind == "npy":
+        np.save(path, X)
+    elif kind == "npz":
+        np.savez(path, images=X, other=np.zeros(3))
+    elif kind == "h5":
+        import h5py
+
+        with h5py.File(path, "w") as file:
+            file["images"] = X
+    else:
+        zarr = pytest.importorskip("zarr")
+        zarr.save_array(str(path), X)
+
+
+@pytest.mark.parametrize("kind", ["npy", "npz", "h5", "zarr"])
+def test_array_files(fit, tmp_path, pictures, kind):
+    X, factors = pictures
+    path = tmp_path / f"data.{kind}"
+    write(kind, path, X)
+    result = fit(path, *(["--key", "images"] if kind == "npz" else []))
+    assert result.code == 0
+    codes = np.load(tmp_path / "run" / "codes.npy")
+    assert ub.metrics.mcc(factors, codes) > 0.97
+    model = ub.load(tmp_path / "run")
+    np.testing.assert_allclose(model.transform(X), codes, atol=1e-6)
+    assert "report.html" in result.out
+
+
+def test_folder_of_images(fit, tmp_path, pictures):
+    X, factors = pictures
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    for i, image in enumerate(X):
+        Image.fromarray((255 * image).round().astype(np.uint8)).save(folder / f"frame{i}.png")
+    assert fit(folder).code == 0
+    assert ub.metrics.mcc(factors, np.load(tmp_path / "run" / "codes.npy")) > 0.97
+    (folder / "frame7.png").write_bytes(b"this is no picture")
+    refused(fit(folder, "--out", tmp_path / "second"), "frame7.png", "cannot be read", "skip_unreadable")
+    assert not (tmp_path / "second").exists()
+    assert fit(folder, "--skip-unreadable", "--resize", "8x8").code == 0
+    assert len(np.load(tmp_path / "run" / "codes.npy")) == 299
+
+
+def test_data_set_by_name_chooses_everything(fit, tmp_path):
+    result = fit("shapes-xy", "--points", 400, "--option", "image_size=16", quick=False)
+    assert result.code == 0
+    assert "dimension 2" in result.out
+    assert "chosen among" in result.out
+    mcc = float(result.out.split("known factors:")[1].split()[0])
+    codes, factors = (np.load(tmp_path / "run" / name) for name in ("codes.npy", "factors.npy"))
+    assert mcc == pytest.approx(ub.metrics.mcc(factors, codes), abs=1e-4)
+    assert mcc > 0.98
+    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    assert "Factor maps" in page
+    assert "How far to trust" in page
+
+
+@pytest.mark.parametrize(
+    ("method", "estimator"),
+    [("laplacian-ica", "LaplacianICA"), ("tangent-ica", "TangentICA"), ("pca-ica", "PCAICA")],
+)
+def test_other_methods(fit, tmp_path, method, estimator):
+    z = np.random.default_rng(0).uniform(size=(300, 2))
+    np.save(tmp_path / "plane.npy", z @ [[3.0, 1.0, 0.0], [0.0, 1.0, 2.0]])
+    neighbors = [] if method == "pca-ica" else ["--neighbors", 12]
+    result = fit(tmp_path / "plane.npy", "--method", method, "--factors", 2, *neighbors, quick=False)
+    assert result.code == 0
+    assert type(ub.load(tmp_path / "run")).__name__ == estimator
+    assert "ICA stability" in result.out
+
+
+@pytest.mark.parametrize(
+    ("method", "estimator"),
+    [("beta-tcvae", "BetaTCVAE"), ("hessian-autoencoder", "HessianAutoencoder"), ("irmae", "IRMAE")],
+)
+def test_autoencoders_are_trained_saved_and_reported(fit, tmp_path, pictures, method, estimator):
+    np.save(tmp_path / "x.npy", pictures[0])
+    result = fit(tmp_path / "x.npy", "--method", method, "--steps", 5, "--factors", 2, quick=False)
+    assert result.code == 0, result.err
+    model = ub.load(tmp_path / "run")
+    assert type(model).__name__ == estimator
+    assert model.n_steps_ == 5
+    assert "Training" in (tmp_path / "run" / "report.html").read_text()
+    assert not list(tmp_path.glob("*.training.safetensors")), "the checkpoint is gone once the run is saved"
+
+
+def test_a_failed_training_leaves_its_checkpoint(fit, tmp_path, pictures, monkeypatch):
+    np.save(tmp_path / "x.npy", pictures[0])
+    with monkeypatch.context() as patch:
+        patch.setattr("unbraid.report.pages.page_of", lambda *args, **options: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            fit(tmp_path / "x.npy", "--method", "vae", "--steps", 5, quick=False)
+    assert (tmp_path / "run.training.safetensors").exists()
+    assert fit(tmp_path / "x.npy", "--method", "vae", "--steps", 5, quick=False).code == 0
+
+
+@pytest.mark.parametrize(
+    ("method", "option", "value", "takers"),
+    [
+        ("hessian-ica", "--steps", 5, ["vae", "gin"]),
+        ("pca-ica", "--neighbors", 9, ["hessian-ica", "geomancer"]),
+        ("vae", "--neighbors", 9, ["tangent-ica"]),
+        ("geomancer", "--factors", 2, ["hessian-ica", "beta-vae"]),
+        ("geomancer", "--max-seconds", 3, ["realnvp", "irmae"]),
+        ("vae", "--labels", "labels.npy", ["nice", "realnvp", "gin"]),
+        ("gin", "--augment", "affine", ["self-supervised-gin"]),
+        ("laplacian-ica", "--device", "cpu", ["vae"]),
+    ],
+)
+def test_options_that_a_method_does_not_take_are_refused_with_those_that_do(fit, method, option, value, takers):
+    result = fit("shapes-xy", "--method", method, option, value, quick=False)
+    refused(result, f"--method {method} does not take {option}")
+    listed = result.err.split("Methods that do:")[1].replace(".", " ").replace(",", " ").split()
+    assert set(takers) <= set(listed)
+    assert method not in listed
+
+
+def test_any_parameter_can_be_set(fit, tmp_path, pictures):
+    np.save(tmp_path / "x.npy", pictures[0])
+    assert fit(tmp_path / "x.npy", "--set", "pca_components=7", "--set", "contrast=kurtosis").code == 0
+    model = ub.load(tmp_path / "run")
+    assert (model.pca_components, model.contrast) == (7, "kurtosis")
+    refused(fit("shapes-xy", "--set", "colour=1"), "no parameter 'colour'", "pca_components")
+    refused(fit("shapes-xy", "--set", "n_factors=3"), "n_factors", "--factors says it too")
+    refused(fit("shapes-xy", "--set", "random_state=3"), "--seed")
+    refused(fit("shapes-xy", "--set", "contrast"), "name=value")
+
+
+FLOW = ("--steps", 8, "--set", "n_init=1", "--set", "engine=torch")
+
+
+@pytest.mark.parametrize("given", ["npy", "csv", "key"])
+def test_labels_come_from_a_file_or_from_beside_the_data(fit, tmp_path, given):
+    X, _, labels = ub.datasets.load("gin-mixture").sample_conditional(300, random_state=0)
+    np.savez(tmp_path / "data.npz", X=X, cluster=labels)
+    np.save(tmp_path / "labels.npy", labels)
+    np.savetxt(tmp_path / "labels.csv", labels, fmt="%d")
+    where = "cluster" if given == "key" else tmp_path / f"labels.{given}"
+    result = fit(tmp_path / "data.npz", "--key", "X", "--method", "gin", "--labels", where, *FLOW, quick=False)
+    assert result.code == 0, result.err
+    model = ub.load(tmp_path / "run")
+    assert model.classes_.tolist() == [0, 1, 2, 3, 4]
+    np.testing.assert_allclose(np.load(tmp_path / "run" / "codes.npy"), model.transform(X), atol=1e-6)
+    page = (tmp_path / "run" / "report.html").read_text()
+    for heading in ("Spectrum", "Samples", "Moving along each code", "Training"):
+        assert f"<h2>{heading}</h2>" in page
+    assert not list(tmp_path.glob("*.training.safetensors"))
+
+
+def test_a_data_set_with_a_condition_brings_its_labels(fit, tmp_path):
+    result = fit("gin-mixture", "--points", 300, "--method", "gin", *FLOW, quick=False)
+    assert result.code == 0, result.err
+    assert len(ub.load(tmp_path / "run").classes_) == 5
+    assert "MCC with the known factors" in result.out
+
+
+def test_labels_that_are_missing_or_nowhere_are_refused(fit, tmp_path, pictures):
+    np.save(tmp_path / "x.npy", pictures[0])
+    refused(fit(tmp_path / "x.npy", "--method", "gin", quick=False), "gin needs a condition", "--labels")
+    refused(fit(tmp_path / "x.npy", "--method", "gin", "--labels", "no", quick=False), "'no'", "no such file")
+    write("npz", tmp_path / "data.npz", pictures[0])
+    command = (tmp_path / "data.npz", "--key", "images", "--method", "gin", "--labels", "no")
+    refused(fit(*command, quick=False), "'no'", "images", "other")
+    refused(fit("gin-mixture", "--method", "gin", "--labels", "x", quick=False), "brings its labels itself")
+
+
+def test_geomancer_has_no_codes_and_says_so(fit, tmp_path):
+    command = ("product-manifold", "--points", 400, "--method", "geomancer", "--set", "dim=4", "--neighbors", 28)
+    result = fit(*command, quick=False)
+    assert result.code == 0, result.err
+    assert "submanifolds" in result.out
+    assert not (tmp_path / "run" / "codes.npy").exists()
+    assert "<h2>Spectrum</h2>" in (tmp_path / "run" / "report.html").read_text()
+
+
+def test_a_training_that_ran_out_of_time_goes_on_by_the_same_command(fit, tmp_path, pictures):
+    np.save(tmp_path / "x.npy", pictures[0])
+    command = (tmp_path / "x.npy", "--method", "vae", "--steps", 40, "--factors", 2)
+    result = fit(*command, "--max-seconds", 1e-6, quick=False)
+    assert result.code == 0, result.err
+    assert "The same command goes on" in result.out
+    assert ub.load(tmp_path / "run").n_steps_ < 40
+    assert fit(*command, quick=False).code == 0
+    assert ub.load(tmp_path / "run").n_steps_ == 40
+    assert not list(tmp_path.glob("*.training.safetensors"))
+
+
+def test_without_an_extra_the_method_says_which_install_brings_it(fit, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    refused(fit("shapes-xy", "--method", "vae", quick=False), "pip install 'unbraid[torch]'")
+
+
+def test_landmarks_and_concerns_are_told(fit, tmp_path):
+    z = np.random.default_rng(0).normal(size=(400, 2))  # Gaussian: ICA cannot find the axes
+    np.save(tmp_path / "gauss.npy", z)
+    result = fit(tmp_path / "gauss.npy", "--landmarks", 200)
+    assert result.code == 0
+    assert "200 landmarks" in result.out
+    assert "Look twice" in result.out
+    assert "Gaussian" in result.out
+    assert "TrustWarning" not in result.err
+    assert "note look" in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("kind", ["npy", "npz", "h5", "png-named-npy", "empty"])
+def test_damaged_files(fit, tmp_path, pictures, kind):
+    path = tmp_path / f"data.{kind if kind in ('npz', 'h5') else 'npy'}"
+    if kind == "empty":
+        path.write_bytes(b"")
+    elif kind == "png-named-npy":
+        Image.fromarray(np.zeros((4, 4), np.uint8)).save(path, format="png")
+    else:
+        write(kind, path, pictures[0])
+        path.write_bytes(path.read_bytes()[: path.stat().st_size // 3])
+    refused(fit(path), path.name, "empty" if kind == "empty" else "cannot be read")
+    assert not (tmp_path / "run").exists()
+
+
+def test_missing_key_lists_the_keys(fit, tmp_path, pictures):
+    write("npz", tmp_path / "data.npz", pictures[0])
+    refused(fit(tmp_path / "data.npz"), "images", "other")
+    refused(fit(tmp_path / "data.npz", "--key", "nothing"), "'nothing'", "images", "other")
+
+
+def test_rows_that_are_no_observations(fit, tmp_path):
+    np.save(tmp_path / "flat.npy", np.zeros(30))
+    refused(fit(tmp_path / "flat.npy"), "1D array")
+    np.save(tmp_path / "none.npy", np.zeros((0, 3)))
+    refused(fit(tmp_path / "none.npy"), "no rows")
+    X = np.random.default_rng(0).uniform(size=(100, 3))
+    X[7, 1] = np.nan
+    np.save(tmp_path / "nan.npy", X)
+    refused(fit(tmp_path / "nan.npy"), "NaN", "Remove those rows")
+    np.save(tmp_path / "few.npy", X[:5])
+    refused(fit(tmp_path / "few.npy"), "too few")
+
+
+def test_unknown_names_list_the_valid_ones(fit, tmp_path):
+    refused(fit("shapes-xy", "--method", "magic"), "'magic'", "hessian-ica", "pca-ica")
+    refused(fit("no-such-thing"), "no file or folder", "shapes-xy")
+    refused(fit("shapes-xy", "--option", "colour=3"), "colour", "image_size")
+    (tmp_path / "notes.txt").write_text("text")
+    refused(fit(tmp_path / "notes.txt"), ".txt", ".npy")
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["--factors", "two"], "--factors is 'two'"),
+        (["--factors", "0"], "--factors is '0'"),
+        (["--neighbors", "-3"], "--neighbors is '-3'"),
+        (["--landmarks", "many"], "--landmarks is 'many'"),
+        (["--option", "image_size"], "name=value"),
+        (["--resize", "8x8"], "--resize"),
+    ],
+)
+def test_wrong_values(fit, args, words):
+    refused(fit("shapes-xy", *args, quick=False), words)
+
+
+def test_options_of_the_other_kind_are_refused(fit, tmp_path, pictures):
+    np.save(tmp_path / "data.npy", pictures[0])
+    refused(fit(tmp_path / "data.npy", "--points", 10), "--points")
+    refused(fit(tmp_path / "data.npy", "--resize", "8"), "HEIGHTxWIDTH")
+
+
+def test_a_folder_that_is_no_run_is_left_alone(fit, tmp_path):
+    mine = tmp_path / "thesis"
+    mine.mkdir()
+    (mine / "chapter.txt").write_text("years of work")
+    refused(fit("shapes-xy", "--out", mine), "not a saved run", "left alone")
+    refused(fit("shapes-xy", "--out", mine / "chapter.txt"), "not a saved run")
+    assert [p.name for p in mine.iterdir()] == ["chapter.txt"]
+
+
+def test_an_earlier_run_survives_a_failed_one_and_is_replaced_by_a_good_one(fit, tmp_path, pictures):
+    np.save(tmp_path / "data.npy", pictures[0])
+    assert fit(tmp_path / "data.npy").code == 0
+    (tmp_path / "run" / "notes.txt").write_text("mine")
+    before = (tmp_path / "run" / "codes.npy").read_bytes()
+    np.save(tmp_path / "bad.npy", np.full((50, 3), np.nan))
+    refused(fit(tmp_path / "bad.npy"), "NaN")
+    assert (tmp_path / "run" / "codes.npy").read_bytes() == before
+    np.save(tmp_path / "less.npy", pictures[0][:200])
+    assert fit(tmp_path / "less.npy").code == 0
+    assert len(np.load(tmp_path / "run" / "codes.npy")) == 200
+    assert (tmp_path / "run" / "notes.txt").read_text() == "mine"
+
+
+def test_control_c_stops_with_a_sentence(tmp_path):
+    """A real process and a real signal, sent while the fit (here a sleep, so that it lasts) is under way."""
+    code = (
+        "import signal, sys, time, unbraid.report as m\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # ignored where tests run in the background
+        "def slow(*a, **k):\n    print('fitting', flush=True)\n    time.sleep(60)\n"
+        "m.measured_fit = slow\n"
+        "from unbraid.cli import main\n"
+        f"sys.argv = ['unbraid', 'fit', 'shapes-xy', '--points', '300', '--out', {str(tmp_path / 'run')!r}]\n"
+        "main()\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
+    )
+    assert process.stdout is not None
+    while process.stdout.readline().strip() != "fitting":
+        assert process.poll() is None
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "stopped" in err
+    assert "Traceback" not in err
+    assert not (tmp_path / "run").exists()

@@ -1,0 +1,73 @@
+"""How many latents stand out of the noise: known spectra, a closed form, and a warning where the answer is weak."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import unbraid as ub
+from unbraid.contract.warnings import TrustWarning
+from unbraid.flows.spectrum import count_above_noise, warn_of_uncertain_count
+
+
+@pytest.mark.parametrize("own_noise", [1.0, 4.0])
+@pytest.mark.parametrize("n", [1, 2, 6, 9, 10])
+def test_count_of_a_clear_spectrum(n, own_noise):
+    """Also where the data have noise of their own, four times what was added."""
+    rng = np.random.default_rng(n)
+    informative = 10 * own_noise * np.exp(rng.uniform(0, 1, n))
+    noise = own_noise * np.exp(rng.uniform(0, 0.1, 10 - n))
+    count = count_above_noise(rng.permutation(np.concatenate((informative, noise))))
+    assert (count.n, count.low, count.high) == (n, n, n)
+    floor = noise.max() if n < 10 else 1.0
+    assert count.drop == pytest.approx(informative.min() / floor)
+    assert count.clear
+
+
+@pytest.mark.parametrize(
+    ("ratios", "interval"),
+    [
+        (np.ones(6), (1, 6)),  # noise alone
+        (np.geomspace(4, 1, 10), None),  # a slope without a drop
+        (np.array([90, 80, 9, 8, 1.0, 1, 1, 1]), (2, 4)),  # two shelves
+    ],
+)
+def test_weak_counts_are_said_to_be(ratios, interval):
+    count = count_above_noise(ratios)
+    assert not count.clear
+    assert interval is None or (count.low, count.high) == interval
+    with pytest.warns(
+        TrustWarning, match=rf"= {count.n} of {len(ratios)} .* {count.low} to {count.high} .*above_noise_"
+    ):
+        warn_of_uncertain_count(count, len(ratios), 0.1)
+
+
+@pytest.mark.parametrize("cls", [ub.GIN, ub.RealNVP, ub.NICE])
+@pytest.mark.parametrize("n_factors", [1, 6, 9])
+def test_spread_over_noise_of_an_untrained_flow(cls, n_factors):
+    """A flow starts as a permutation: the spreads are sqrt(std^2 + noise^2), and those of the noise are the noise."""
+    rng = np.random.default_rng(0)
+    stds = np.where(np.arange(10) < n_factors, np.geomspace(2, 1, 10), 0.001)
+    labels = np.arange(6000) % 21
+    X = rng.normal(size=(6000, 10)) * stds
+    model = cls(max_steps=1, learning_rate=1e-9, n_init=1, noise=0.1, engine="torch", random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", TrustWarning)
+        model.fit(X, labels)
+    np.testing.assert_allclose(np.sort(model.above_noise_)[::-1], np.hypot(stds, 0.1) / 0.1, rtol=0.12)
+    assert model.n_informative_ == n_factors
+    assert model.n_informative_interval_ == (n_factors, n_factors)
+
+
+def test_stretched_data_have_the_same_count():
+    """Latents of very different units: the noise is small beside the smallest factor."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(5000, 6)) * [30, 10, 3, 1, 0.001, 0.001]
+    model = ub.NICE(max_steps=1, learning_rate=1e-9, n_init=1, noise=0.01, engine="torch", random_state=0).fit(X)
+    assert model.n_informative_ == 4
+
+
+def test_noise_alone_is_warned_of():
+    X = np.random.default_rng(0).normal(size=(2000, 5))
+    with pytest.warns(TrustWarning, match="lower noise"):
+        ub.NICE(max_steps=1, learning_rate=1e-9, n_init=1, noise=3.0, engine="torch", random_state=0).fit(X)
