@@ -130,9 +130,10 @@ class AutoencoderEstimator(Coder):
 
     def _standardise(self, points: Points) -> None:
         """Two passes: the mean of each feature, then the overall standard deviation."""
-        total = sum(b.astype(np.float32).sum(0, dtype=np.float64) for b in points.rows.stored(BLOCK))
+        total = sum(b.sum(0, dtype=np.float64) for b in points.rows.stored(BLOCK))
         self.center_ = total / points.n
-        squares = sum(float(np.square(b.astype(np.float32) - self.center_).sum()) for b in points.rows.stored(BLOCK))
+        squares = sum(float(np.square(b - self.center_).sum()) for b in points.rows.stored(BLOCK))
+        points.center = self.center_
         self.scale_ = float(np.sqrt(squares / (points.n * self.n_features_in_))) or 1.0
 
     def _before_training(self, points: Points, seed: int) -> None:
@@ -195,7 +196,7 @@ class AutoencoderEstimator(Coder):
 
     def _train(self, networks: nn.ModuleDict, points: Points, schedule: Schedule, preset: Preset, seed: int) -> None:
         home = self._home()
-        objective = self._standardised(self._objective(networks, points, schedule), home.device)
+        objective = self._standardised(self._objective(networks, points, schedule))
         self.networks_ = "" if self.encoder is None else f"{type(self.encoder).__name__}, {type(self.decoder).__name__}"
         identity = self._identity(
             seed,
@@ -209,13 +210,12 @@ class AutoencoderEstimator(Coder):
         self.weights_ = {k: v.detach().cpu().contiguous().numpy().copy() for k, v in networks.state_dict().items()}
         self._cached = networks.to("cpu").eval()
 
-    def _standardised(self, objective: Any, device: torch.device) -> Any:
+    def _standardised(self, objective: Any) -> Any:
         if self.scale_ == 1.0 and np.ndim(self.center_) == 0:
             return objective
-        center = torch.from_numpy(np.asarray(self.center_)).to(torch.float32).to(device)
 
         def standardised(batch: Batch) -> Iterator[Loss]:
-            batch.x = (batch.x - center) / self.scale_
+            batch.x = batch.x / self.scale_  # points are centred before they become float32
             return objective(batch)
 
         return standardised

@@ -9,9 +9,11 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from unbraid.autoencoders import likelihood
+from unbraid.autoencoders.graphs import DecoderGraph, EncoderGraph, example_rows
 from unbraid.autoencoders.points import as_images, as_rows, channels_first
 from unbraid.autoencoders.presets import Preset, preset_of
 from unbraid.contract.inputs import Rows
+from unbraid.export.graphs import Graphs
 from unbraid.training.estimator import TrainedEstimator
 
 CHUNK = 512  # rows that are encoded or decoded at once
@@ -109,6 +111,16 @@ class Coder(TrainedEstimator):
     def reconstruct(self, X: Any) -> np.ndarray:
         """``inverse_transform(transform(X))``."""
         return self.inverse_transform(self._codes_of(self._new_rows(X)))
+
+    def _graphs(self) -> Graphs:
+        encoder, decoder = self._trained["encoder"], self._trained["decoder"]
+        unit = self._code_unit
+        return Graphs(EncoderGraph(self, encoder, *unit), DecoderGraph(self, decoder, *unit), example_rows(self))
+
+    @property
+    def _code_unit(self) -> tuple[Any, Any]:
+        """Mean and standard deviation of the codes that the networks give as mean 0 and standard deviation 1."""
+        return 0.0, 1.0
 
     @property
     def _n_features_out(self) -> int:

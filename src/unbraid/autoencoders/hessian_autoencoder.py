@@ -156,3 +156,7 @@ class HessianAutoencoder(AutoencoderEstimator):
 
     def _decode(self, codes: Tensor) -> np.ndarray:
         return super()._decode(self._standard(codes))
+
+    @property
+    def _code_unit(self) -> tuple[Any, Any]:
+        return self.code_mean_, self.code_std_

@@ -27,7 +27,11 @@ class Points:
         Of a point as the networks see it: (channels, height, width) or (features,).
     is_image : bool
     endless : bool
+    center : array (features,) or None
+        Subtracted from vectors in float64, so that a large offset costs no digits.
     """
+
+    center: np.ndarray | None = None
 
     def __init__(self, rows: Rows):
         self.shape = channels_first(rows.row_shape)
@@ -53,7 +57,8 @@ class Points:
         """Stored rows as the networks take them, float32."""
         if not self._checked:
             self.rows.clean(stored)
-        x = torch.from_numpy(np.array(stored, dtype=np.float32, order="C"))
+        values = stored if self.center is None else stored - self.center
+        x = torch.from_numpy(np.array(values, dtype=np.float32, order="C"))
         return as_images(x / self.rows.unit if self.rows.unit != 1 else x, self.rows.row_shape)
 
 

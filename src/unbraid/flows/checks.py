@@ -9,6 +9,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from unbraid.contract.warnings import AssumptionWarning
 
+LARGEST_OFFSET = 1e5  # in standard deviations; float32 has seven digits, and fewer than two of them would be left
 SMALL_CLASS = 20  # members; below it a standard deviation is known to 16 % at best
 
 
@@ -35,6 +36,19 @@ def class_groups(
     shares /= np.maximum(shares.sum(1, keepdims=True), 1)
     touching = np.maximum(shares, shares.T) >= share
     return connected_components(touching, directed=False)[1], shares
+
+
+def refuse_large_offsets(X: np.ndarray) -> None:
+    """Flows are trained in float32 on the numbers as they are: a large offset would swallow the variation."""
+    if X.ndim > 2:
+        return
+    spread, far = X.std(axis=0), np.abs(X.mean(axis=0))
+    column = int(np.argmax(np.where(spread > 0, far / np.where(spread > 0, spread, 1), 0)))
+    if spread[column] > 0 and far[column] > LARGEST_OFFSET * spread[column]:
+        raise ValueError(
+            f"column {column} of X is about {far[column]:.3g} and varies by {spread[column]:.3g}, which float32 cannot "
+            "hold. Subtract the mean first: X - X.mean(axis=0), or use sklearn's StandardScaler in a pipeline."
+        )
 
 
 def warn_of_gaps(X: np.ndarray, labels: np.ndarray, classes: np.ndarray, rng: np.random.Generator) -> None:

@@ -8,7 +8,9 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from unbraid.contract.inputs import Rows
+from unbraid.export.graphs import Graphs
 from unbraid.flows.families import Normal, family
+from unbraid.flows.graphs import DecoderGraph, EncoderGraph, example_rows
 from unbraid.networks.coupling import Affine
 from unbraid.networks.flow import Flow, conv_flow, dense_flow
 from unbraid.training.estimator import TrainedEstimator
@@ -125,6 +127,9 @@ class FlowCoder(TrainedEstimator):
         r = np.empty_like(codes)
         r[:, self.order_] = self._family.unlink(codes)
         return self._decoded(self._decode(r))
+
+    def _graphs(self) -> Graphs:
+        return Graphs(EncoderGraph(self), DecoderGraph(self), example_rows(self))
 
     @property
     def _n_features_out(self) -> int:

@@ -36,6 +36,7 @@ class ConditionalFlow(Density):
         given = self._read(X)
         labels = self._understand(y, len(given))
         X = given.array()
+        checks.refuse_large_offsets(X)
         kept = labels.values >= 0 if labels.kind == "classes" else np.ones(len(X), bool)
         X, values = X[kept], labels.values[kept]
         seed = self._seed()

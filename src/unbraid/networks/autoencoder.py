@@ -73,7 +73,7 @@ class Reshape(nn.Module):
         self.shape = shape
 
     def forward(self, x: Tensor) -> Tensor:
-        return x.reshape(len(x), *self.shape)
+        return x.reshape(-1, *self.shape)
 
 
 class Heads(nn.Module):
@@ -163,7 +163,7 @@ class Broadcast(nn.Module):
 
     def forward(self, z: Tensor) -> Tensor:
         channels, height, width = self.shape
-        k, n = self.side, len(z)
+        k, n = self.side, z.shape[0]
         x = torch.relu(self.codes(z)[:, None] + self.place(self.places)[None])
         x = self.pixels(torch.relu(self.hidden(x)))
         x = x.view(n, height // k, width // k, k, k, channels).transpose(2, 3)

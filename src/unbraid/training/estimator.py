@@ -8,17 +8,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from unbraid.contract.estimator import Estimator
 from unbraid.contract.inputs import Rows
 from unbraid.contract.randomness import seed_of
 from unbraid.contract.warnings import ConvergenceWarning
+from unbraid.export.exportable import Exportable
 from unbraid.training.checkpoint import read_checkpoint
 from unbraid.training.devices import PRECISIONS, Single
 from unbraid.training.logs import Logs
 from unbraid.training.run import Run, Stepper
 
 
-class TrainedEstimator(Estimator):
+class TrainedEstimator(Exportable):
     """Base of the estimators that are trained step by step.
 
     Parameters that all of them take:

@@ -1,0 +1,60 @@
+"""An autoencoder as two torch modules that take and give rows, for export."""
+
+import copy
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from unbraid.autoencoders.points import as_images
+
+EXAMPLES = 16
+
+
+class EncoderGraph(nn.Module):
+    """Rows in the model's unit to codes: standardise, encode, keep the means, give them the teacher's unit."""
+
+    center: Tensor
+    scale: Tensor
+    code_mean: Tensor
+    code_std: Tensor
+
+    def __init__(self, model: Any, network: nn.Module, code_mean: Any, code_std: Any):
+        super().__init__()
+        self.network = copy.deepcopy(network).to(memory_format=torch.contiguous_format)  # type: ignore[call-overload]
+        self.row_shape, self.n_codes = tuple(model.row_shape_), model._n_codes
+        self._keep(center=model.center_, scale=model.scale_, code_mean=code_mean, code_std=code_std)
+
+    def _keep(self, **numbers: Any) -> None:
+        for name, value in numbers.items():
+            self.register_buffer(name, torch.from_numpy(np.asarray(value, np.float32).copy()))
+
+    def forward(self, rows: Tensor) -> Tensor:
+        x = (rows - self.center) / self.scale if len(self.row_shape) == 1 else as_images(rows, self.row_shape)
+        return self.network(x)[:, : self.n_codes] * self.code_std + self.code_mean
+
+
+class DecoderGraph(EncoderGraph):
+    """Codes to rows as ``inverse_transform`` gives them."""
+
+    def __init__(self, model: Any, network: nn.Module, code_mean: Any, code_std: Any):
+        super().__init__(model, network, code_mean, code_std)
+        self.bernoulli, self.is_picture = model.likelihood_ == "bernoulli", model.is_picture_
+
+    def forward(self, codes: Tensor) -> Tensor:
+        x = self.network((codes - self.code_mean) / self.code_std)
+        x = x.sigmoid() if self.bernoulli else x
+        if len(self.row_shape) > 1:
+            x = x.permute(0, 2, 3, 1).reshape(-1, *self.row_shape)
+        x = x * self.scale + self.center
+        return x.clamp(0, 1) if self.is_picture else x
+
+
+def example_rows(model: Any) -> np.ndarray:
+    """Rows like those that were fitted: noise in [0, 1] for images, around the mean for vectors."""
+    rng = np.random.default_rng(0)
+    shape = (EXAMPLES, *model.row_shape_)
+    if len(shape) > 2:
+        return rng.random(shape, dtype=np.float32)
+    return (model.center_ + model.scale_ * rng.normal(size=shape)).astype(np.float32)

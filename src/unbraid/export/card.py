@@ -1,0 +1,86 @@
+"""The model card: what a model is, how it was made, how far to trust it and how to run it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from unbraid.contract.summary import Summary
+from unbraid.export.graphs import Checked
+
+
+def model_card(model: Any, summary: Summary, files: Sequence[Checked], evaluation: Any = None, about: str = "") -> str:
+    """The text of ``README.md`` in Markdown, with the head that hubs read."""
+    from unbraid import __version__
+
+    lines = [
+        "---",
+        "library_name: unbraid",
+        "tags: [disentanglement, representation-learning, onnx]",
+        "---",
+        "",
+        f"# {summary.title}",
+        "",
+        about
+        or f"A model that recovers the factors behind data of shape {tuple(model.row_shape_)}: {summary.title}, "
+        f"made with unbraid {__version__}.",
+        "",
+        "## Files",
+        "",
+        *_table(("file", "takes", "gives", "largest difference from the model"), map(_file_row, files)),
+        "`config.json` and the `.safetensors` file are the model itself: `unbraid.load(folder)`.",
+        "",
+        "## How to run it",
+        "",
+        *_usage(model, files),
+        "## How it was made",
+        "",
+        *_table(("parameter", "value"), [(k, f"`{v!r}`") for k, v in sorted(_settings(model).items())]),
+        *[f"{line}\n" for line in summary.choices],
+        "## How far to trust it",
+        "",
+        *_table(("measured", "value", "meaning"), [(f.name, f.value, f.meaning) for f in summary.facts]),
+        *_trust(summary),
+    ]
+    if evaluation is not None:
+        lines += ["## Scores", "", "```", str(evaluation), "```", ""]
+    return "\n".join(lines)
+
+
+def _file_row(file: Checked) -> tuple[str, ...]:
+    return f"`{file.file}`", file.input, file.output, f"{file.difference:.1e} standard deviations"
+
+
+def _usage(model: Any, files: Sequence[Checked]) -> list[str]:
+    unit = "pictures as floats in [0, 1]" if model.is_picture_ else "rows in the unit of the training data, as float32"
+    lines = [
+        "```python",
+        "import onnxruntime",
+        "",
+        'encoder = onnxruntime.InferenceSession("encoder.onnx")',
+        f'codes = encoder.run(None, {{"rows": rows}})[0]  # {unit}',
+    ]
+    if any(file.file == "decoder.onnx" for file in files):
+        lines += [
+            'decoder = onnxruntime.InferenceSession("decoder.onnx")',
+            'rows = decoder.run(None, {"codes": codes})[0]',
+        ]
+    return [*lines, "```", ""]
+
+
+def _settings(model: Any) -> dict[str, Any]:
+    """Parameters that were set, without places on the maker's machine."""
+    private = ("checkpoint", "log", "progress", "encoder", "decoder", "tensorboard", "augment", "teacher")
+    return {k: v for k, v in model.get_params(deep=False).items() if k not in private and v is not None}
+
+
+def _trust(summary: Summary) -> list[str]:
+    if summary.concerns:
+        return ["Look twice:", "", *(f"- {concern}" for concern in summary.concerns), ""]
+    if summary.checked:
+        return [summary.note or "Nothing that was measured speaks against it.", ""]
+    return ["Nothing was measured that could speak against it: score it on data with known factors.", ""]
+
+
+def _table(head: Sequence[str], rows: Any) -> list[str]:
+    clean = lambda cell: str(cell).replace("|", "\\|").replace("\n", " ")  # noqa: E731
+    lines = ["| " + " | ".join(map(clean, row)) + " |" for row in rows]
+    return ["| " + " | ".join(head) + " |", "|" + "---|" * len(head), *lines, ""]

@@ -1,0 +1,125 @@
+"""Several encoders on one data set: the table, and scores against the number of parameters."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unbraid.probing.result import Probe, _text_table, add_probe
+from unbraid.report.drawing import BLUE, GREY, panels, quiet
+from unbraid.report.html import Report
+
+AGAINST_SIZE = {"mig": "MIG", "sap": "SAP", "dci_disentanglement": "DCI disentanglement"}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What :func:`unbraid.probing.compare` found, one probe per encoder, in the order given.
+
+    Attributes
+    ----------
+    probes : tuple of Probe
+    """
+
+    probes: tuple[Probe, ...]
+
+    def __getitem__(self, encoder: str) -> Probe:
+        for found in self.probes:
+            if found.encoder == encoder:
+                return found
+        raise KeyError(f"{encoder!r} was not probed; there are: {', '.join(p.encoder for p in self.probes)}")
+
+    def __iter__(self) -> Iterator[Probe]:
+        return iter(self.probes)
+
+    def __len__(self) -> int:
+        return len(self.probes)
+
+    @property
+    def _names(self) -> list[str]:
+        """Of the scores that all probes have: those of the plot first."""
+        shared = [s.name for s in self.probes[0].evaluation if all(_has(p, s.name) for p in self.probes)]
+        return sorted(shared, key=lambda n: (n not in AGAINST_SIZE, shared.index(n)))
+
+    def table(self) -> list[tuple[str, ...]]:
+        """Header and rows as text: parameters, codes, what a linear probe and trees read, and every score."""
+        head = ("encoder", "parameters", "codes", "linear probe", "trees", *self._names)
+        rows = [
+            (
+                p.encoder,
+                "–" if p.n_parameters is None else f"{p.n_parameters:,}",
+                f"{p.n_axes} of {p.n_units}" if p.reduced else str(p.n_axes),
+                *(f"{p.read(kind):.3f}" for kind in ("linear", "trees")),
+                *(f"{p[name].value:.3f}" for name in self._names),
+            )
+            for p in self.probes
+        ]
+        ceilings = [max(p[name].ceiling for p in self.probes) for name in self._names]
+        return [head, *rows, ("ceiling", "", "", "1.000", "1.000", *(f"{c:.3f}" for c in ceilings))]
+
+    def __str__(self) -> str:
+        return _text_table(self.table()) + "\nlinear probe, trees: mean over factors, 0 is chance and 1 is perfect."
+
+    def to_json(self, path: str | PathLike | None = None) -> str:
+        """The probes as JSON text, also written to ``path`` if one is given."""
+        text = json.dumps([p.to_dict() for p in self.probes], indent=1, allow_nan=False)
+        if path is not None:
+            Path(path).write_text(text + "\n", encoding="utf-8")
+        return text
+
+    def report(self) -> Report:
+        """The page: the table, scores against size, and each encoder."""
+        where = self.probes[0].dataset or "the data"
+        page = Report(f"{len(self)} encoders on {where}", "What their codes tell about its factors.")
+        head, *rows = self.table()
+        page.section("All encoders").text(
+            "Linear probe and trees are means over the factors, 0 at chance and 1 where every factor is read. The last "
+            "row is the highest ceiling: the score of codes that determine the factors."
+        ).table(head, rows)
+        if any(name in AGAINST_SIZE for name in self._names):
+            page.section("Scores against size").figure(
+                plot_against_size(self.probes),
+                "Trained parameters, and the score with its 95 % interval; grey lines are the chance level of each.",
+            )
+        for found in self.probes:
+            page.section(found.encoder)
+            add_probe(page, found)
+        return page
+
+
+def _has(found: Probe, name: str) -> bool:
+    return any(s.name == name for s in found.evaluation)
+
+
+def plot_against_size(probes: Sequence[Probe]) -> Any:
+    """MIG, SAP and DCI of each encoder over its number of parameters.
+
+    Parameters
+    ----------
+    probes : sequence of Probe
+        Those without a known number of parameters are left out; untrained ones stand at the left edge.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    known = [p for p in probes if p.n_parameters is not None]
+    names = [name for name in AGAINST_SIZE if known and all(_has(p, name) for p in known)]
+    if not names:
+        raise ValueError("none of mig, sap and dci was scored for encoders whose number of parameters is known.")
+    fig, axes = panels(len(names), 3, 4.2, 3.4)
+    for ax, name in zip(axes, names):
+        for p in known:
+            s, x = p[name], max(p.n_parameters or 0, 1)
+            reach = np.nan_to_num(np.maximum([[s.value - s.low], [s.high - s.value]], 0))
+            ax.errorbar([x], [s.value], yerr=reach, fmt="o", color=BLUE, ms=5)
+            ax.plot([x / 1.3, x * 1.3], [s.chance] * 2, color=GREY)
+            ax.annotate(p.encoder, (x, s.value), xytext=(4, 4), textcoords="offset points", fontsize=7)
+        ax.set(xscale="symlog", xlabel="parameters", ylabel=AGAINST_SIZE[name], ylim=(0, None))
+        ax.margins(x=0.25)
+        quiet(ax)
+    return fig

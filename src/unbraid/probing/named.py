@@ -1,0 +1,103 @@
+"""Encoders by name: an untrained floor, EfficientNet-Lite0, and the models of timm and open_clip."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from unbraid.contract.extras import require
+from unbraid.networks import efficientnet
+from unbraid.networks.autoencoder import initialise, paper_dense_encoder, paper_encoder
+from unbraid.probing.encoders import Encoder, digest
+from unbraid.probing.graphs import from_module
+from unbraid.probing.preparation import Preparation
+
+UNTRAINED_CODES = 10
+
+
+def _untrained(what: str, prepare: Preparation | None, name: str) -> Encoder:
+    """The encoder of the large study with weights that were never trained: what any trained one has to beat."""
+    if what:
+        raise ValueError(f"untrained takes nothing after it; received untrained:{what}.")
+    kept: dict[tuple[int, ...], nn.Module] = {}
+    prepare = prepare or Preparation()
+
+    def encode(rows: np.ndarray) -> np.ndarray:
+        x = prepare(rows)
+        shape = tuple(x.shape[1:])
+        if shape not in kept:
+            convolves = len(shape) == 3 and shape[1] % 16 == 0 and shape[2] % 16 == 0
+            network = (paper_encoder if convolves else paper_dense_encoder)(shape, UNTRAINED_CODES)
+            initialise(network, "torch", torch.Generator().manual_seed(0))
+            kept[shape] = network.eval()
+        with torch.no_grad():
+            return kept[shape](x).numpy()
+
+    return Encoder(name or "untrained", encode, 0, digest(b"untrained", repr(prepare).encode()))
+
+
+def _efficientnet(what: str, prepare: Preparation | None, name: str) -> Encoder:
+    if not Path(what).is_file():
+        raise FileNotFoundError(f"efficientnet-lite0:{what}: there is no such file. Give the .pth file of its weights.")
+    network = efficientnet.EfficientNetLite0.from_state(torch.load(what, map_location="cpu", weights_only=True))
+    known = Preparation(3, efficientnet.SIZE, efficientnet.MEAN, efficientnet.STD)
+    network._fc = nn.Identity()  # type: ignore[assignment]  # the classifier is no part of the encoder
+    return from_module(network, prepare or known, name or "EfficientNet-Lite0")
+
+
+def _timm(what: str, prepare: Preparation | None, name: str) -> Encoder:
+    """A model of timm without its classifier, with the size and scale that timm says it was trained with."""
+    timm = require("timm", "encoders")
+    model = _from_cache(lambda: timm.create_model(what, pretrained=True, num_classes=0), f"timm's {what}")
+    known = timm.data.resolve_model_data_config(model)
+    channels, height, width = known["input_size"]
+    known_preparation = Preparation(channels, (height, width), tuple(known["mean"]), tuple(known["std"]))
+    return from_module(model, prepare or known_preparation, name or what)
+
+
+class _ImageTower(nn.Module):
+    """The half of a CLIP model that encodes pictures."""
+
+    def __init__(self, model: Any):
+        super().__init__()
+        self.visual = model.visual
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.visual(x)
+
+
+def _open_clip(what: str, prepare: Preparation | None, name: str) -> Encoder:
+    """The image encoder of an open_clip model, ``MODEL/WEIGHTS`` as its ``list_pretrained`` names them."""
+    model_name, slash, weights = what.partition("/")
+    if not slash or not weights:
+        raise ValueError(f"open_clip:{what} names no weights; write open_clip:MODEL/WEIGHTS, as ViT-B-32/openai.")
+    library = require("open_clip", "encoders")
+    model = _from_cache(
+        lambda: library.create_model(model_name, pretrained=weights), f"open_clip's {model_name} with {weights}"
+    )
+    tower = model.visual
+    size = tower.image_size if isinstance(tower.image_size, int) else tuple(tower.image_size)
+    known = Preparation(3, size, tuple(tower.image_mean), tuple(tower.image_std))
+    return from_module(_ImageTower(model), prepare or known, name or f"CLIP {what}")
+
+
+def _from_cache(load: Callable[[], Any], what: str) -> Any:
+    """Load, and where the weights are not at hand and cannot be fetched, say so."""
+    try:
+        return load()
+    except OSError as error:
+        raise OSError(
+            f"the weights of {what} are not in the cache and could not be fetched ({error}). Fetch them once with a "
+            "network connection, or give an exported file (.onnx, .pt2)."
+        ) from error
+
+
+NAMES: dict[str, Callable[[str, Preparation | None, str], Encoder]] = {
+    "untrained": _untrained,
+    "efficientnet-lite0": _efficientnet,
+    "timm": _timm,
+    "open_clip": _open_clip,
+}

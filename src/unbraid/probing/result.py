@@ -1,0 +1,177 @@
+"""What a probe found: scores, the probes of each factor, their table and their page."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unbraid.evaluation import Evaluation
+from unbraid.probing.probes import FactorProbe
+from unbraid.report.drawing import BLUE, GREY, RED, figure, quiet
+from unbraid.report.html import Report
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What :func:`unbraid.probe` found. ``print`` shows the tables, ``report().write(path)`` makes the page.
+
+    Attributes
+    ----------
+    encoder, dataset : str
+        Their names.
+    n_parameters : int or None
+        Trained numbers of the encoder; None where that is not known.
+    n_units : int
+        Width of its output.
+    n_axes : int
+        Codes that were scored.
+    reduced : bool
+        Whether these are principal components of the units.
+    variance : float
+        Share of the units' variance that they keep.
+    evaluation : Evaluation
+        Every metric with interval, chance and ceiling; ``probe["mig"]`` is one of its rows.
+    factors : tuple of FactorProbe
+        A linear probe and trees, for each factor.
+    """
+
+    encoder: str
+    dataset: str
+    n_parameters: int | None
+    n_units: int
+    n_axes: int
+    reduced: bool
+    variance: float
+    evaluation: Evaluation
+    factors: tuple[FactorProbe, ...]
+
+    def __getitem__(self, name: str) -> Any:
+        return self.evaluation[name]
+
+    def read(self, kind: str = "linear") -> float:
+        """Mean over factors of the probe of this kind, between chance (0) and perfect (1)."""
+        shares = [(p.score - p.chance) / (1 - p.chance) for p in self.factors if p.kind == kind and p.chance < 1]
+        if not shares:
+            raise ValueError(f"there are no probes of kind {kind!r}; kinds are: linear, trees.")
+        return float(np.mean(shares))
+
+    def words(self) -> list[str]:
+        """What was scored and what stands out, in sentences."""
+        on = f"the {self.n_axes} leading principal components ({100 * self.variance:.0f} % of the variance) of its"
+        what = f"{on} {self.n_units} units" if self.reduced else f"its {self.n_axes} units"
+        size = "" if self.n_parameters is None else f" ({self.n_parameters:,} parameters)"
+        lines = [f"{self.encoder}{size}: scored are {what}. The linear probes and trees read the same codes."]
+        best = {p.factor: max(q.score for q in self.factors if q.factor == p.factor) for p in self.factors}
+        lost = [p.factor for p in self.factors if p.kind == "linear" and all(
+            q.low <= q.chance for q in self.factors if q.factor == p.factor)]  # fmt: skip
+        if lost:
+            lines.append(f"Not told from chance: {', '.join(lost)}.")
+        if best:
+            top = max(best, key=lambda name: best[name])
+            lines.append(f"Read best: {top} ({best[top]:.2f}).")
+        return lines
+
+    def __str__(self) -> str:
+        rows: list[tuple[str, ...]] = [("factor", "probe", "score", "95 % interval", "chance", "measure")]
+        rows += [tuple(map(str, row)) for row in _probe_rows(self.factors)]
+        return "\n".join([*self.words(), "", _text_table(rows), "", str(self.evaluation)])
+
+    def __repr__(self) -> str:
+        return f"<Probe of {self.encoder!r}: {len(self.evaluation)} scores, {len(self.factors)} factor probes>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers and strings."""
+        head = {k: v for k, v in vars(self).items() if k not in ("evaluation", "factors")}
+        return head | {"factors": [asdict(p) for p in self.factors], "evaluation": self.evaluation.to_dict()}
+
+    def to_json(self, path: str | PathLike | None = None) -> str:
+        """The result as JSON text, also written to ``path`` if one is given."""
+        text = json.dumps(self.to_dict(), indent=1, allow_nan=False)
+        if path is not None:
+            Path(path).write_text(text + "\n", encoding="utf-8")
+        return text
+
+    def report(self) -> Report:
+        """The page: the probes of each factor, and every score between chance and ceiling."""
+        page = Report(
+            f"Probe of {self.encoder}", f"What its codes tell about the factors of {self.dataset or 'the data'}."
+        )
+        add_probe(page, self)
+        return page
+
+
+def add_probe(page: Report, found: Probe) -> None:
+    """The sections of one encoder."""
+    page.section("How well each factor can be read").text(*found.words())
+    page.figure(
+        plot_factors(found.factors),
+        "Score of a linear probe and of trees on rows held out, with 95 % intervals; the grey marks are chance.",
+    )
+    page.table(("factor", "probe", "score", "95 % interval", "chance", "measure"), _probe_rows(found.factors))
+    page.section("Scores").text(
+        "Chance is the score of the same codes paired with other samples, the ceiling that of codes that determine the "
+        "factors. A score means something only between the two; * low is good."
+    ).table(("metric", "value", "95 % interval", "chance", "ceiling"), _score_rows(found.evaluation))
+
+
+def _probe_rows(factors: Sequence[FactorProbe]) -> list[tuple[Any, ...]]:
+    return [
+        (p.factor, p.kind, f"{p.score:.3f}", f"{p.low:.3f} … {p.high:.3f}", f"{p.chance:.3f}", p.measure)
+        for p in factors
+    ]
+
+
+def _score_rows(evaluation: Evaluation) -> list[tuple[Any, ...]]:
+    return [
+        (
+            s.name if s.better == "high" else f"{s.name} *",
+            _shown(s.value),
+            "–" if np.isnan(s.low) else f"{s.low:.3f} … {s.high:.3f}",
+            _shown(s.chance),
+            _shown(s.ceiling),
+        )
+        for s in evaluation
+    ]
+
+
+def _shown(x: float) -> str:
+    return "–" if np.isnan(x) else f"{x:.3f}"
+
+
+def _text_table(rows: list[tuple[str, ...]]) -> str:
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = ["  ".join(c.ljust(w) if i < 2 else c.rjust(w) for i, (c, w) in enumerate(zip(r, widths))) for r in rows]
+    return "\n".join([lines[0], "  ".join("-" * w for w in widths), *lines[1:]])
+
+
+def plot_factors(factors: Sequence[FactorProbe]) -> Any:
+    """Both probes of each factor with their intervals, and chance.
+
+    Parameters
+    ----------
+    factors : sequence of FactorProbe
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    names = list(dict.fromkeys(p.factor for p in factors))
+    fig = figure(7.2, 0.6 + 0.5 * len(names))
+    ax = fig.subplots()
+    for kind, shift, colour in (("linear", -0.14, BLUE), ("trees", 0.14, RED)):
+        shown = [p for p in factors if p.kind == kind]
+        place = [names.index(p.factor) + shift for p in shown]
+        reach = [[p.score - p.low for p in shown], [p.high - p.score for p in shown]]
+        ax.errorbar([p.score for p in shown], place, xerr=np.maximum(reach, 0), fmt="o", color=colour, label=kind, ms=5)
+    for p in factors:
+        k = names.index(p.factor)
+        ax.plot([p.chance, p.chance], [k - 0.32, k + 0.32], color=GREY, lw=1.5)
+    ax.set(yticks=range(len(names)), yticklabels=names, xlim=(-0.02, 1.02), xlabel="accuracy, or R² for numbers")
+    ax.invert_yaxis()
+    ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    quiet(ax)
+    return fig

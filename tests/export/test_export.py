@@ -1,0 +1,133 @@
+"""Exported graphs against the models that they stand for, on rows that the models were not fitted on."""
+
+import re
+
+import numpy as np
+import pytest
+
+import unbraid as ub
+from unbraid.methods import METHODS
+
+onnxruntime = pytest.importorskip("onnxruntime")
+pytest.importorskip("onnxscript")
+
+EXPORTED = [name for name, m in METHODS.items() if m.family in ("spectral", "autoencoders", "flows")]
+CONDITIONAL = ("nice", "realnvp", "gin")
+
+
+def settings_of(name):
+    if name == "self-supervised-gin":
+        return {"augment": lambda X, rng: X + 0.1 * rng.normal(size=X.shape), "n_init": 1, "max_steps": 15}
+    if METHODS[name].family == "flows":
+        return {"n_init": 1, "max_steps": 15}
+    if name == "pca-ica" or not METHODS[name].trained:
+        return {"n_factors": 2}
+    return {"n_factors": 2, "max_steps": 15}
+
+
+def fitted(name, X):
+    model = getattr(ub, METHODS[name].estimator)(**settings_of(name), random_state=0)
+    return model.fit(X, np.arange(len(X)) % 3) if name in CONDITIONAL else model.fit(X)
+
+
+def run(path, rows):
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    return session.run(None, {session.get_inputs()[0].name: rows})[0]
+
+
+def agree(found, wanted):
+    """To 1e-4 standard deviations, or float32's own rounding where the numbers hardly vary."""
+    allowed = max(1e-4 * float(np.std(wanted)), 1e-6 * float(np.abs(wanted).max()))
+    assert found.shape == wanted.shape
+    assert np.abs(found - wanted).max() <= allowed
+
+
+def vectors(n, seed):
+    z = np.random.default_rng(seed).uniform(size=(n, 2))
+    X = np.column_stack([z, np.sin(2 * z[:, 0]), np.cos(2 * z[:, 1]), z.sum(1), 0.3 * z[:, 0]])
+    return (5 + 2 * X).astype(np.float32)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # a few steps of training, and warnings that say so
+@pytest.mark.parametrize("name", EXPORTED)
+def test_graphs_of_vectors_are_the_model(name, tmp_path):
+    model = fitted(name, vectors(400, 0))
+    folder = model.export_onnx(tmp_path / "model")
+    fresh = vectors(37, 1)
+    codes = np.asarray(model.transform(fresh), np.float32)
+    agree(run(folder / "encoder.onnx", fresh), codes)
+    agree(run(folder / "decoder.onnx", codes), model.inverse_transform(codes))
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("beta-vae", {"preset": "small"}),
+        ("beta-vae", {"preset": "patches"}),
+        ("beta-vae", {"preset": "paper"}),
+        ("irmae", {}),
+        ("hessian-autoencoder", {}),
+        ("hessian-ica", {}),
+        ("gin", {"hidden": (4, 4, 8), "n_blocks": (1, 1, 1)}),
+    ],
+)
+def test_graphs_of_pictures_are_the_model(name, options, tmp_path):
+    X = ub.datasets.load("shapes-xy", image_size=16).sample(300, random_state=0)[0]
+    X = (255 * X).astype(np.uint8)
+    model = getattr(ub, METHODS[name].estimator)(**settings_of(name), **options, random_state=0)
+    model.fit(X[:250], *([np.arange(250) % 3] if name in CONDITIONAL else []))
+    folder = model.export_onnx(tmp_path / "model")
+    codes = np.asarray(model.transform(X[250:]), np.float32)
+    agree(run(folder / "encoder.onnx", X[250:].astype(np.float32) / 255), codes)
+    agree(run(folder / "decoder.onnx", codes), model.inverse_transform(codes))
+
+
+def test_the_folder_is_one_of_a_hub(tmp_path):
+    X = vectors(300, 0)
+    model = ub.PCAICA(2, random_state=0).fit(X)
+    scores = ub.evaluate(model.transform(X), X[:, :2], metrics="mcc")
+    folder = model.export_onnx(tmp_path / "model", evaluation=scores, about="Two factors of a bent sheet.")
+    assert np.array_equal(ub.load(folder).transform(X), model.transform(X))
+    card = (folder / "README.md").read_text()
+    assert card.startswith("---\nlibrary_name: unbraid\n")
+    for part in (
+        "Two factors of a bent sheet.",
+        "PCA+ICA",
+        "| n_factors | `2` |",
+        "encoder.onnx",
+        "decoder.onnx",
+        "mcc",
+    ):
+        assert part in card
+    assert all(float(x) <= 1e-4 for x in re.findall(r"([\d.e-]+) standard deviations", card))
+    assert {p.suffix for p in folder.iterdir()} == {".md", ".onnx", ".json", ".safetensors"}
+
+
+def test_the_card_runs(tmp_path, monkeypatch):
+    X = vectors(300, 0)
+    model = ub.PCAICA(2, random_state=0).fit(X)
+    monkeypatch.chdir(model.export_onnx(tmp_path / "model"))
+    with open("README.md", encoding="utf-8") as card:
+        code = re.search(r"```python\n(.*?)```", card.read(), re.DOTALL)[1]
+    names = {"rows": X[:5]}
+    exec(code, names)
+    agree(names["codes"], np.asarray(model.transform(X[:5]), np.float32))
+
+
+def test_a_folder_of_other_things_is_left_alone(tmp_path):
+    (tmp_path / "thesis.tex").write_text("years of work")
+    with pytest.raises(FileExistsError, match="left alone"):
+        ub.PCAICA(2).fit(vectors(50, 0)).export_onnx(tmp_path)
+    assert [p.name for p in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_a_graph_that_differs_is_not_kept(tmp_path):
+    import torch
+
+    from unbraid.export.graphs import write_graph
+
+    rows = np.random.default_rng(0).normal(size=(8, 3)).astype(np.float32)
+    with pytest.raises(ValueError, match="differs from the model"):
+        write_graph(torch.nn.Identity(), rows, tmp_path / "a.onnx", ("rows", "codes"), lambda x: 1.001 * x)
+    assert not list(tmp_path.iterdir())
