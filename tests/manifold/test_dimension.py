@@ -5,6 +5,7 @@ import pytest
 from sklearn.decomposition import PCA
 
 from tests.geometry.manifolds import product
+from tests.spectral.manifolds import bent_sheets
 from unbraid.manifold.dimension import estimate_dimension
 
 
@@ -71,6 +72,42 @@ def test_full_dimension_and_duplicates():
     X = np.random.default_rng(0).normal(size=(2000, 3))
     assert estimate_dimension(X).dim == 3
     assert estimate_dimension(np.repeat(X, 5, axis=0)).dim == 3
+
+
+@pytest.mark.parametrize("n", [500, 2000])
+@pytest.mark.parametrize("d", [1, 2, 3, 4])
+@pytest.mark.parametrize("noise", [0, 0.01, 0.05])
+def test_noisy_sheets(n, d, noise):
+    found = estimate_dimension(bent_sheets(n, d, noise=noise, seed=10 * n + d)[0])
+    assert (found.dim, found.verdict, found.interval) == (d, "clear", (d, d))
+    assert found.noise == pytest.approx(noise, rel=0.1)
+
+
+@pytest.mark.parametrize("shape", [(300, 20), (1000, 100), (200, 500)])
+@pytest.mark.parametrize("seed", range(3))
+def test_noise_has_no_dimension(shape, seed):
+    found = estimate_dimension(np.random.default_rng(seed).standard_t(10, size=shape))
+    assert (found.dim, found.verdict, found.clear) == (0, "no structure", False)
+    assert "no structure" in str(found)
+
+
+def test_a_filled_space_cannot_be_told_from_noise():
+    found = estimate_dimension(np.random.default_rng(0).uniform(size=(1000, 3)))
+    assert (found.dim, found.verdict) == (3, "cannot tell")
+    assert "fill all 3" in found.reason
+
+
+def test_groups_are_seen():
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(40, 30)), 15, axis=0) + 0.001 * rng.normal(size=(600, 30))
+    found = estimate_dimension(X)
+    assert found.verdict == "cannot tell"
+
+
+def test_scales_that_contradict_each_other_are_said():
+    found = estimate_dimension(product(["S2"] * 3, 2000, ambient=20)[0])
+    assert found.verdict == "cannot tell"
+    assert found.interval[0] <= 6 <= found.interval[1]
 
 
 def test_the_counts_agree_on_clean_data():

@@ -15,6 +15,8 @@ X, FACTORS = bent_sheets(400, 2, n_features=10)
     [
         ({}, np.where(np.arange(4000).reshape(400, 10) == 7, np.nan, X), "NaN or infinity"),
         ({}, np.ones((50, 3)), "all 50 rows of X are equal"),
+        ({}, 1e-300 * X, "differ by .*e-.* at most, and the squares"),
+        ({}, 1e300 * X, "squares of such numbers do not fit into float64"),
         ({"n_neighbors": 5}, X, "at least 6 points"),
         ({"n_neighbors": 12}, X[:8], "larger than the number of different points"),
         ({}, X[:5], "too few for 2 factor"),
@@ -69,10 +71,34 @@ def test_gaussian_factors_are_warned_of():
         ub.HessianICA(n_factors=2, n_neighbors=14, random_state=0).fit(z @ [[1.0, 0.3, 0.0], [0.0, 1.0, 0.5]])
 
 
+@pytest.mark.filterwarnings("ignore::unbraid.contract.warnings.ConvergenceWarning")
 def test_noise_without_structure_is_not_trusted():
     cloud = np.random.default_rng(0).normal(size=(500, 12))
     with pytest.warns(TrustWarning):
         ub.HessianICA(n_factors=2, random_state=0).fit(cloud)
+
+
+@pytest.mark.filterwarnings("ignore::unbraid.contract.warnings.ConvergenceWarning")
+@pytest.mark.parametrize("cls", [ub.HessianICA, ub.LaplacianICA, ub.PCAICA])
+def test_automatic_factors_of_noise_are_refused_in_words(cls):
+    cloud = np.random.default_rng(0).normal(size=(400, 30))
+    with pytest.warns(TrustWarning, match="the data have no structure"):
+        cls(n_factors="auto", random_state=0).fit(cloud)
+
+
+def test_an_unclear_number_of_factors_is_said():
+    cube = np.random.default_rng(0).uniform(size=(600, 3))
+    with pytest.warns(TrustWarning, match="fill all 3 directions"):
+        model = ub.PCAICA(n_factors="auto", random_state=0).fit(cube)
+    assert model.n_factors_ == 3
+
+
+@pytest.mark.parametrize("noise", [0, 0.02])
+@pytest.mark.parametrize("d", [1, 2])
+def test_automatic_factors_of_a_noisy_sheet(d, noise):
+    X, _ = bent_sheets(1000, d, noise=noise)
+    model = ub.PCAICA(n_factors="auto", random_state=0).fit(X)
+    assert model.n_factors_ == d
 
 
 def test_transform_before_fit_and_with_wrong_width():

@@ -47,7 +47,7 @@ def as_dask(X, tmp_path):
 SOURCES = {
     "memory map": as_memmap,
     "dask": as_dask,
-    "list of blocks": lambda X, tmp_path: np.array_split(X, 7),
+    "list of blocks": lambda X, tmp_path: ub.Blocks(np.array_split(X, 7)),
     "function": lambda X, tmp_path: lambda: iter(np.array_split(X, 5)),
 }
 
@@ -110,7 +110,7 @@ def test_small_data_keep_their_order():
 
 def test_blocks_of_different_width_are_refused():
     with pytest.raises(ValueError, match=r"rows of shape \(4,\), but is expecting \(3,\)"):
-        list(Rows([np.zeros((2, 3)), np.zeros((2, 4))]))
+        list(Rows(ub.Blocks([np.zeros((2, 3)), np.zeros((2, 4))])))
 
 
 @pytest.mark.slow

@@ -3,23 +3,33 @@
 Nearest-neighbour counts (:func:`levina_bickel`, :func:`two_nn`) are exact on clean data and useless under noise,
 where every point is its own cloud; the local spectrum shows a gap at the right place as soon as the neighbourhood is
 wider than the noise. So the spectrum decides, at the smallest neighbourhood where it speaks, and the counts stand
-beside it.
+beside it. Where nothing speaks, or scales contradict each other, the estimate says so.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.decomposition import PCA
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 from sklearn.utils import check_array
 
 from unbraid.contract.randomness import check_random_state
 from unbraid.manifold.distinct import distinct_rows
-from unbraid.manifold.neighbors import nearest
+from unbraid.manifold.doubts import doubt_of
+from unbraid.manifold.flat import flat_ratios, local_spectra
+from unbraid.manifold.noise import NoiseFloor, has_structure, noise_floor
 
-FEWEST, FIRST_SCALE, LARGEST_SCALE = 6, 12, 768
+Floats = NDArray[np.float64]
+
+FEWEST, FIRST_SCALE = 6, 12
 LARGEST_SAMPLE = 30_000
-CLEAR_GAP = 2.0
+WIDE = 1200  # rows that a PCA of more features than this looks at
+LEFT_OUT = 0.002  # share of the variance that may stay outside of the local spectra
+CLEAR_GAP, EARLY_GAP = 2.0, 1.75  # the second among small neighbourhoods, where curvature has not set in
+NOISY = 4.0  # times the noise variance: what may lie beyond a gap of wide neighbourhoods
+LARGEST_BATCH = 256_000  # neighbours that are looked at in one go
 
 
 @dataclass(frozen=True)
@@ -29,19 +39,24 @@ class DimensionEstimate:
     Attributes
     ----------
     dim : int
-        The dimension.
+        The dimension; the best guess where the verdict is "cannot tell", and 0 where it is "no structure".
     value : float
         Mean over points of the local count; near ``dim`` when the points agree.
-    interval : tuple of float
-        Where the middle two thirds of the local counts lie.
+    interval : tuple of int
+        The smallest and the largest dimension that some neighbourhood size speaks for; equal when they all agree.
     gap : float
-        Ratio of the eigenvalues before and after ``dim``, at the scale that decided.
+        Ratio of the eigenvalues before and after ``dim``, over that of a flat sample, at the scale that decided.
     scale : int
         Size of the neighbourhoods that decided.
     clear : bool
-        Whether some scale showed a gap. Without one, ``dim`` is the rounded ``levina_bickel`` figure.
+        Whether the verdict is "clear".
     methods : dict of float
         ``local_pca``, ``levina_bickel`` and ``two_nn``.
+    verdict : {"clear", "cannot tell", "no structure"}
+    reason : str
+        Why it is not clear.
+    noise : float
+        Standard deviation of the noise per feature; 0 where there are too few features to tell.
     """
 
     dim: int
@@ -51,30 +66,38 @@ class DimensionEstimate:
     scale: int
     clear: bool
     methods: dict[str, float]
+    verdict: str = ""
+    reason: str = ""
+    noise: float = 0.0
 
     def __str__(self) -> str:
         figures = ", ".join(f"{name} {value:.2f}" for name, value in self.methods.items())
         if self.clear:
             return f"dimension {self.dim}: gap of {self.gap:.3g} among {self.scale} neighbours ({figures})"
-        return f"dimension {self.dim}, unclear: no gap in the local spectrum ({figures})"
+        if self.verdict == "no structure":
+            return f"no structure: {self.reason} ({figures})"
+        low, high = self.interval
+        return f"dimension {self.dim}, cannot tell ({low} to {high}): {self.reason} ({figures})"
 
 
 def estimate_dimension(X: Any, *, max_dim: int = 10, n_points: int = 256, random_state: Any = 0) -> DimensionEstimate:
     r"""Estimate the dimension of the manifold that the rows of ``X`` lie on.
 
-    Around each of ``n_points`` points the covariance of the nearest :math:`m` points has the eigenvalues
-    :math:`\lambda_1 \ge \lambda_2 \ge \dots`: :math:`d` of size :math:`r^2/(d+2)` along the manifold, those of its
-    curvature of size :math:`r^4`, those of noise constant. With geometric means over the points, each scale
-    :math:`m = 12, 24, 48, \dots` proposes
+    A PCA keeps the components above the noise, whose variance :math:`s^2` is read off the Marchenko-Pastur law where
+    there are 15 features or more. Around each of ``n_points`` points the covariance of the nearest :math:`k` points has
+    the eigenvalues :math:`\lambda_1 \ge \lambda_2 \ge \dots`: :math:`d` of size :math:`r^2/(d+2)` along the manifold,
+    those of its curvature of size :math:`r^4`, those of noise constant. With geometric means over the points, each
+    scale :math:`k = 12, 24, 48, \dots` proposes
 
-    .. math:: \hat d_m = \arg\max_d \lambda_d / \lambda_{d+1}
+    .. math:: \hat d_k = \arg\max_d \frac{\lambda_d / \max(\lambda_{d+1}, s^2)}{\rho_d(k)},
 
-    among those :math:`d` whose :math:`\lambda_d` is as large as sampling from a flat :math:`d`-ball explains
-    (half the Marchenko-Pastur edge ratio). The first scale with a ratio of 2 or more decides. Data with more than
-    ``2 max_dim + 1`` features are projected on that many principal components first, which keep the dimension
-    (Whitney) and drop noise and the fine edges of images.
+    where :math:`\rho_d(k)` is the same ratio of :math:`k` points of a flat ball of dimension :math:`d + 1`, among those
+    :math:`d` whose :math:`\lambda_d` is at least half of what a flat ball explains. The first scale with a gap of 2 or
+    more (1.75 up to a sixteenth of the points) decides.
 
-    Use it to choose a number of factors, or to see that there is no clear one (``clear`` is then False).
+    The verdict is "no structure" where the features are independent of each other, as of white noise, and "cannot
+    tell", with the reason, where no scale shows a gap, the next scale says something else, the points lie in groups,
+    the neighbourhoods that decide are hollow (a sphere seen whole), or more than noise is left beyond the gap.
 
     Parameters
     ----------
@@ -93,40 +116,96 @@ def estimate_dimension(X: Any, *, max_dim: int = 10, n_points: int = 256, random
 
     References
     ----------
-    Little, Maggioni, Rosasco (2017), multiscale singular values. Levina, Bickel (2004), eq. 8, averaged as MacKay and
-    Ghahramani (2005). Facco et al. (2017), TwoNN.
+    Little, Maggioni, Rosasco (2017), multiscale singular values. Marchenko, Pastur (1967). Levina, Bickel (2004), eq.
+    8, averaged as MacKay and Ghahramani (2005). Facco et al. (2017), TwoNN.
 
     Examples
     --------
     >>> X = np.random.default_rng(0).normal(size=(1000, 4))
     >>> estimate_dimension(X / np.linalg.norm(X, axis=1, keepdims=True)).dim
     3
+    >>> estimate_dimension(np.random.default_rng(0).normal(size=(1000, 50))).verdict
+    'no structure'
     """
     X = np.asarray(X)
     X = check_array(X.reshape(len(X), -1) if X.ndim > 2 else X, dtype=np.float64, ensure_min_samples=4)
-    if max_dim < 1:
-        raise ValueError(f"max_dim must be at least 1, got {max_dim}.")
     rng = check_random_state(random_state)
     X = X if len(X) <= LARGEST_SAMPLE else X[rng.permutation(len(X))[:LARGEST_SAMPLE]]
     X = X[distinct_rows(X)[0]]
-    if len(X) < FEWEST:
+    P, floor, left_out = _components(X, 2 * max_dim + 1, rng)
+    structured = len(X) < FEWEST or has_structure(X, rng)
+    return dimension_of(P, floor, left_out, structured, max_dim=max_dim, n_points=n_points, random_state=rng)
+
+
+def dimension_of(
+    P: Floats,
+    floor: NoiseFloor,
+    left_out: float | None,
+    structured: bool,
+    *,
+    max_dim: int = 10,
+    n_points: int = 256,
+    random_state: Any = 0,
+) -> DimensionEstimate:
+    """:func:`estimate_dimension` of data that went through a PCA.
+
+    Parameters
+    ----------
+    P : array (n, components)
+        Principal components, above the noise.
+    floor : NoiseFloor
+    left_out : float
+        Variance of the first component that is not in P; None where P has every direction that there could be.
+    structured : bool
+        What :func:`~unbraid.manifold.noise.has_structure` says of the data.
+    max_dim, n_points, random_state
+        As there.
+    """
+    if max_dim < 1:
+        raise ValueError(f"max_dim must be at least 1, got {max_dim}.")
+    rng = check_random_state(random_state)
+    P = P[distinct_rows(P)[0]][:, : 2 * max_dim + 1]
+    if len(P) < FEWEST:
         raise ValueError(
-            f"{len(X)} different points are too few to estimate a dimension, {FEWEST} are needed. "
+            f"{len(P)} different points are too few to estimate a dimension, {FEWEST} are needed. "
             "Give the dimension instead, or more data."
         )
-    X = _project(X, 2 * max_dim + 1, rng)
-    widest = min(len(X) - 1, max(FIRST_SCALE, min(LARGEST_SCALE, len(X) // 4)))
-    distances, neighbors = nearest(X, widest, rng.permutation(len(X))[:n_points])
-    spectra = {m: _local_spectra(X, neighbors[:, :m], max_dim) for m in _scales(neighbors.shape[1])}
-    dim, scale, gap = _first_gap(spectra)
-    methods = {"levina_bickel": levina_bickel(distances[:, :20]), "two_nn": two_nn(distances)}
-    clear = gap >= CLEAR_GAP
-    if not clear:
-        dim = int(np.clip(round(methods["levina_bickel"]), 1, min(max_dim, X.shape[1])))
-    counts = _local_counts(spectra[scale], dim)
-    low, high = np.quantile(counts, [1 / 6, 5 / 6])
-    value = float(counts.mean())
-    return DimensionEstimate(dim, value, (float(low), float(high)), gap, scale, clear, {"local_pca": value, **methods})
+    rows = rng.permutation(len(P))[:n_points]
+    distances = cdist(P[rows], P)
+    closest = np.sort(np.partition(distances, min(20, len(P) - 1), axis=1)[:, : min(21, len(P))], axis=1)[:, 1:]
+    methods = {"levina_bickel": levina_bickel(closest), "two_nn": two_nn(closest)}
+    noise = floor.variance**0.5
+    filled = left_out is None and floor.variance == 0
+    if not structured and not (filled and P.shape[1] <= max_dim):
+        return _no_structure(max_dim, methods, noise)
+    beyond = 0.0 if filled else max(floor.edge, left_out or 0.0, 1e-12 * float(P.var(axis=0)[0]))
+    proposals = _proposals(P, distances, floor.variance, beyond, max_dim)
+    chosen, following, seen = _decide(proposals, len(P), floor.variance)
+    if chosen is None:
+        return _unclear(seen, methods, P.shape[1], max_dim, filled, noise)
+    reason, said = doubt_of(P, distances, chosen.k, chosen.dim, floor.variance), [chosen.dim]
+    if following and following.dim != chosen.dim and following.gap >= CLEAR_GAP:
+        said.append(following.dim)
+        reason = f"neighbourhoods of {chosen.k} points say {said[0]}, those of {following.k} say {said[1]}"
+    dim, counted = chosen.dim, methods["levina_bickel"]
+    if floor.variance == 0 and dim - counted > max(1.0, 0.25 * counted):
+        # On clean data the count of neighbours is right, and a wide neighbourhood sees curvature.
+        dim = max(1, round(counted))
+        said.append(dim)
+        reason = f"neighbourhoods of {chosen.k} points say {chosen.dim}, but neighbours are counted as in {counted:.1f}"
+    value = float(chosen.counts.mean())
+    return DimensionEstimate(
+        dim,
+        value,
+        (min(said), max(said)),
+        chosen.gap,
+        chosen.k,
+        not reason,
+        {"local_pca": value, **methods},
+        "cannot tell" if reason else "clear",
+        reason,
+        noise,
+    )
 
 
 def levina_bickel(distances: np.ndarray) -> float:
@@ -157,52 +236,110 @@ def two_nn(distances: np.ndarray) -> float:
     return float(1 / np.log(near[:, 1] / near[:, 0]).mean())
 
 
-def _project(X: np.ndarray, n_components: int, rng: np.random.RandomState) -> np.ndarray:
+@dataclass(frozen=True)
+class _Proposal:
+    """What neighbourhoods of k points say: a dimension, its gap, the mean eigenvalue beyond it, counts per point."""
+
+    k: int
+    dim: int
+    gap: float
+    beyond: float
+    counts: Floats
+
+
+def _components(X: Floats, most: int, rng: np.random.RandomState) -> tuple[Floats, NoiseFloor, float | None]:
+    """Leading principal components of X, the noise under them, and the variance of the first one left out."""
     X = X - X.mean(axis=0)
-    if X.shape[1] <= n_components:
-        return X
-    n_components = min(n_components, len(X))
-    return PCA(n_components, svd_solver="randomized", random_state=rng).fit_transform(X)
+    n, p = X.shape
+    sample = X[rng.permutation(n)[:WIDE]] if p > WIDE and n > WIDE else X
+    rows = len(sample)
+    small = sample @ sample.T if rows < p else sample.T @ sample
+    values, vectors = np.linalg.eigh(small)
+    values, vectors = np.maximum(values[::-1], 0), vectors[:, ::-1]
+    floor = noise_floor(values, rows, p)
+    shares = np.cumsum(values) / max(float(values.sum()), 1e-300)
+    enough = int(np.sum(shares < 1 - LEFT_OUT)) + 1
+    positive = max(1, int(np.sum(values > 1e-12 * values[0])))
+    size = max(1, min(most, floor.size, enough, positive))
+    left_out = None if size >= min(rows - 1, p) else float(values[size] / rows)
+    directions = vectors[:, :size]
+    if rows < p:
+        directions = sample.T @ (directions / np.sqrt(np.maximum(values[:size], 1e-300)))
+    return X @ directions, floor, left_out
 
 
-def _scales(largest: int) -> list[int]:
-    scales = [min(FIRST_SCALE, largest)]
-    while 2 * scales[-1] <= largest:
+def _scales(n: int) -> list[int]:
+    """12, 24, ... up to a quarter of the points, then half, then all."""
+    scales = [min(FIRST_SCALE, n)]
+    while 2 * scales[-1] <= n // 4:
         scales.append(2 * scales[-1])
-    return scales
+    return scales + [k for k in (n // 2, n) if k > scales[-1]]
 
 
-def _local_spectra(X: np.ndarray, neighbors: np.ndarray, max_dim: int) -> np.ndarray:
-    """Leading ``max_dim + 1`` eigenvalues of each neighbourhood's covariance, as parts of its trace."""
-    covariances = np.stack([np.cov(X[near], rowvar=False).reshape(X.shape[1], -1) for near in neighbors])
-    values = np.linalg.eigvalsh(covariances)[:, ::-1][:, : max_dim + 1]
-    values = np.pad(values, [(0, 0), (0, max_dim + 1 - values.shape[1])])
-    return np.maximum(values / np.trace(covariances, axis1=1, axis2=2)[:, None], 1e-12)
+def _proposals(P: Floats, distances: Floats, noise: float, beyond: float, max_dim: int) -> Iterator[_Proposal]:
+    for k in _scales(len(P)):
+        some = distances[: max(16, LARGEST_BATCH // k)]
+        near = np.argpartition(some, k - 1, axis=1)[:, :k] if k < len(P) else np.tile(np.arange(k), (1, 1))
+        yield _proposal(local_spectra(P[near]), k, noise, beyond, max_dim)
 
 
-def _first_gap(spectra: dict[int, np.ndarray]) -> tuple[int, int, float]:
-    """Dimension, scale and ratio of the first clear gap; of the largest one when none is clear."""
-    best = (1, next(iter(spectra)), 0.0)
-    for m, values in spectra.items():
-        mean = np.exp(np.log(values).mean(axis=0))
-        dims = np.arange(1, min(len(mean) - 1, m // 2) + 1)
-        edge = np.sqrt(dims / m)
-        flat = mean[dims - 1] >= 0.5 * ((1 - edge) / (1 + edge)) ** 2 * mean[0]
-        ratios = np.where(flat, mean[dims - 1] / mean[dims], 0)
-        d = int(dims[ratios.argmax()])
-        found = (d, m, float(ratios.max()))
-        if _stands_out(ratios, d):
-            return found
-        best = max(best, found, key=lambda f: f[2])
-    return best[0], best[1], min(best[2], np.nextafter(CLEAR_GAP, 0))
-
-
-def _stands_out(ratios: np.ndarray, d: int) -> bool:
-    """A gap is clear when it is large, and larger than those that the sample's chance makes before it."""
-    before = ratios[: d - 1].max(initial=1.0)
-    return bool(ratios[d - 1] >= CLEAR_GAP and ratios[d - 1] >= 1.25 * before)
-
-
-def _local_counts(values: np.ndarray, dim: int) -> np.ndarray:
+def _proposal(values: Floats, k: int, noise: float, beyond: float, max_dim: int) -> _Proposal:
+    values = np.maximum(values, 1e-12 * values[:, :1])
     mean = np.exp(np.log(values).mean(axis=0))
-    return (values > np.sqrt(mean[dim - 1] * mean[dim])).sum(axis=1).astype(float)
+    filled = beyond == 0  # a space that is filled shows no gap at its end
+    after = np.append(mean[1:], mean[-1] if filled else beyond)
+    dims = np.arange(1, max(1, min(max_dim, len(mean), k // 2)) + 1)
+    gaps = np.zeros(len(dims))
+    for d in dims.tolist():
+        flat = 0.5 * flat_ratios(k, d)[1] * max(mean[0] - noise, 0)
+        if mean[d - 1] - noise >= flat and mean[d - 1] > noise:
+            gaps[d - 1] = mean[d - 1] / max(after[d - 1], noise) / flat_ratios(k, d + 1)[0]
+    best = int(gaps.argmax())
+    threshold = np.sqrt(mean[best] * max(after[best], noise))
+    return _Proposal(k, best + 1, float(gaps.max()), float(after[best]), (values > threshold).sum(axis=1).astype(float))
+
+
+def _decide(
+    proposals: Iterator[_Proposal], n: int, noise: float
+) -> tuple[_Proposal | None, _Proposal | None, list[_Proposal]]:
+    """The first scale with a clear gap, the one after it where that is still local, and all that were seen."""
+    seen = []
+    for found in proposals:
+        seen.append(found)
+        clear = found.gap >= (EARLY_GAP if found.k <= n / 16 else CLEAR_GAP)
+        if clear and (found.beyond <= NOISY * noise or found.k <= max(FIRST_SCALE, n / 8)):
+            following = next(proposals, None)
+            return found, following if following and following.k <= n / 4 else None, seen
+    return None, None, seen
+
+
+def _unclear(
+    seen: list[_Proposal], methods: dict[str, float], size: int, max_dim: int, filled: bool, noise: float
+) -> DimensionEstimate:
+    """No scale shows a gap: the count of neighbours is the guess on clean data, the largest gap under noise."""
+    widest = max(seen, key=lambda found: found.gap)
+    counted = int(np.clip(round(methods["levina_bickel"]), 1, min(max_dim, size)))
+    dim = widest.dim if noise else counted
+    reason = "no neighbourhood size shows a gap in its spectrum"
+    if filled and dim == size:
+        reason = f"the points fill all {size} directions, so the features may be the factors, or be noise"
+    low, high = min(dim, counted, widest.dim), max(dim, counted, widest.dim)
+    value = float(widest.counts.mean())
+    return DimensionEstimate(
+        dim,
+        value,
+        (low, high),
+        min(widest.gap, float(np.nextafter(CLEAR_GAP, 0))),
+        widest.k,
+        False,
+        {"local_pca": value, **methods},
+        "cannot tell",
+        reason,
+        noise,
+    )
+
+
+def _no_structure(max_dim: int, methods: dict[str, float], noise: float) -> DimensionEstimate:
+    reason = "the features are as independent of each other as if each had been shuffled by itself, like white noise"
+    figures = {"local_pca": 0.0, **methods}
+    return DimensionEstimate(0, 0.0, (0, max_dim), 1.0, 0, False, figures, "no structure", reason, noise)

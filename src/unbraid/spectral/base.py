@@ -10,14 +10,18 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import ThreadpoolController
 
-from unbraid.contract.estimator import Estimator
+from unbraid.contract.extras import require
 from unbraid.contract.inputs import Rows, is_lazy
 from unbraid.contract.progress import bar
 from unbraid.contract.randomness import check_random_state
 from unbraid.contract.summary import Summary
+from unbraid.export.exportable import Exportable
+from unbraid.export.graphs import Graphs
+from unbraid.manifold.noise import has_structure
 from unbraid.metrics.local_isometry import diagonal_rescaling
 from unbraid.spectral.diagnostics import diagnose, warn_of
 from unbraid.spectral.extension import LocalMaps
+from unbraid.spectral.ica import Rotation, whitening
 from unbraid.spectral.landmarks import POOL, Embedded, embed_points
 from unbraid.spectral.reduction import Reduction, affordable_rows, fit_reduction
 from unbraid.spectral.selection import Selection, number_of_factors, pca_candidates
@@ -25,6 +29,8 @@ from unbraid.spectral.summary import spectral_summary
 from unbraid.spectral.trial import Choice, Embedding, Settings
 
 Floats = NDArray[np.float64]
+Evidence = Callable[[Floats], Floats]  # from the whitened embedding of all rows to the matrix of the codes
+Unmixing = tuple[Floats, Floats, Rotation | None]
 
 FINEST = 0.002  # share of the variance left out by the PCA in which distances are measured
 
@@ -34,11 +40,10 @@ def _threads() -> ThreadpoolController:
     return ThreadpoolController()  # looking through the loaded libraries takes milliseconds: once is enough
 
 
-class SpectralEstimator(Estimator):
+class SpectralEstimator(Exportable):
     """Shared by the embeddings and their ICA versions; a subclass says how neighbourhoods become eigenvectors."""
 
     kind: ClassVar[str]
-    with_ica: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -85,20 +90,35 @@ class SpectralEstimator(Estimator):
         -------
         self
         """
+        return self._fit(X, None)
+
+    def _fit(self, X: Any, evidence: Evidence | None) -> Self:
+        """Fit, and turn the codes by this evidence about all rows; None leaves it to the settings."""
         rng = check_random_state(self.random_state)
         data = self._read(X)
         with bar("read", show=self.progress) as data.on_read:
-            self.reduction_, pool, n = self._reduce(data, rng)
-        d, origin = number_of_factors(self.n_factors, pool, n, data.n_features)
+            self.reduction_, pool, n, structured = self._reduce(data, rng)
+        told = number_of_factors(self.n_factors, pool, n, data.n_features, self.reduction_, structured)
+        d, origin, unsure = told
         # Thousands of small products are slower, not faster, when each is shared among threads.
         with _threads().limit(limits=1, user_api="blas"), bar("fit", show=self.progress) as advance:
             found = embed_points(pool, n, self.n_landmarks, self._settings(d), self._embedding(), rng, advance)
-        self._finish(found, origin, rng)
+        unmixing = self._unmix_by(evidence, X, found) if evidence else found.choice.unmix(found.fresh, rng)
+        self._finish(found, unmixing, origin, unsure, rng)
         return self
+
+    def _unmix_by(self, evidence: Evidence, X: Any, found: Embedded) -> tuple[Floats, Floats, None]:
+        """Mean and matrix from the embedding of every row of X, in their order."""
+        rows = self._map_rows(X, found.maps, found.choice.settings.n_factors, found.choice.points.shape[1])
+        white = whitening(rows)
+        return white.mean, evidence(white(rows)) @ white.matrix, None
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Fit, and return the codes (n, n_factors) of X, as ``transform`` does."""
-        self.fit(X)
+        return self.fit(X)._codes_of(X)
+
+    def _codes_of(self, X: Any) -> Any:
+        """Codes of the rows that were just fitted."""
         return self.transform(X) if self.n_landmarks_ or self._incomplete or is_lazy(X) else self.embedding_.copy()
 
     def transform(self, X: Any) -> Any:
@@ -129,13 +149,19 @@ class SpectralEstimator(Estimator):
     def _summary(self) -> Summary:
         return spectral_summary(self)
 
+    def _graphs(self) -> Graphs:
+        require("torch", "export")
+        from unbraid.spectral.graphs import SpectralDecoder, SpectralEncoder, example_rows
+
+        return Graphs(SpectralEncoder(self), SpectralDecoder(self), example_rows(self))
+
     @property
     def _n_features_out(self) -> int:
         return self.n_factors_
 
-    def _map_rows(self, X: Any, function: Callable[[Floats], Floats], width: int) -> Floats:
+    def _map_rows(self, X: Any, function: Callable[[Floats], Floats], width: int, m: int = 0) -> Floats:
         data = self._read_new(X)
-        m = self.maps_.points.shape[1]
+        m = m or self.maps_.points.shape[1]
         parts = []
         with bar("transform", show=self.progress) as advance:
             for block in data:
@@ -143,8 +169,8 @@ class SpectralEstimator(Estimator):
                 advance(len(block))
         return np.concatenate(parts) if parts else np.empty((0, width))
 
-    def _reduce(self, data: Rows, rng: np.random.RandomState) -> tuple[Reduction, Floats, int]:
-        """PCA, and the reduced coordinates of all rows (small n) or of a random pool in random order."""
+    def _reduce(self, data: Rows, rng: np.random.RandomState) -> tuple[Reduction, Floats, int, bool]:
+        """PCA, the reduced coordinates of all rows (small n) or of a random pool in random order, and structure."""
         most = POOL if self.n_landmarks is not None else sys.maxsize
         sample = data.sample(affordable_rows(data.n_features, data.float_dtype.itemsize, most), rng)
         n = len(data)
@@ -159,16 +185,20 @@ class SpectralEstimator(Estimator):
         reduction = fit_reduction(sample, n_components=given)
         least = self.n_factors + 1 if isinstance(self.n_factors, int | np.integer) else 1
         reduction = reduction.truncated(given or max(reduction.size_for(FINEST), least))
+        structured = self.n_factors != "auto" or has_structure(sample, rng)
         if len(sample) < min(n, most):
-            return reduction, data.sample(most, rng, then=reduction), n
-        return reduction, np.asarray(sample @ reduction.components.T, dtype=np.float64), n  # it is centred already
+            return reduction, data.sample(most, rng, then=reduction), n, structured
+        pool = np.asarray(sample @ reduction.components.T, dtype=np.float64)  # it is centred already
+        return reduction, pool, n, structured
 
-    def _finish(self, found: Embedded, origin: str, rng: np.random.RandomState) -> None:
+    def _finish(
+        self, found: Embedded, unmixing: Unmixing, origin: str, unsure: str, rng: np.random.RandomState
+    ) -> None:
         choice = found.choice
         self.n_factors_, self.n_neighbors_ = choice.settings.n_factors, choice.candidate.n_neighbors
         self.pca_components_ = choice.candidate.pca_components
         self.n_landmarks_ = len(choice.points) if found.tried else 0
-        mean, matrix, rotation = choice.unmix(found.fresh, rng)
+        mean, matrix, rotation = unmixing
         self.unmixing_ = _oriented(found.maps, mean, matrix, choice)
         self.maps_ = found.maps.after(mean, self.unmixing_)
         self._incomplete = choice.n_merged > 0 or choice.n_outside > 0
@@ -176,7 +206,9 @@ class SpectralEstimator(Estimator):
         self.selection_ = Selection(choice.rule, choice.candidate, choice.candidates, origin, found.tried)
         residual = float(self.reduction_.residuals[self.pca_components_ - 1])
         codes = (found.fresh - mean) @ self.unmixing_.T
-        self.diagnostics_ = diagnose(found, self.maps_, rotation, codes, pca_residual=residual, kind=self.kind)
+        self.diagnostics_ = diagnose(found, self.maps_, rotation, codes, rng, pca_residual=residual, kind=self.kind)
+        if unsure:
+            self.diagnostics_.concerns.insert(0, unsure)
         warn_of(self.diagnostics_.concerns, stacklevel=3)
 
 

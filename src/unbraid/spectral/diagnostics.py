@@ -12,6 +12,7 @@ from unbraid.metrics.local_isometry import isometry_of_pairs
 from unbraid.spectral.extension import LocalMaps
 from unbraid.spectral.ica import Rotation, excess_kurtosis
 from unbraid.spectral.landmarks import Embedded
+from unbraid.spectral.uncertainty import DOUBTFUL, TurnUncertainty, code_uncertainty
 
 Floats = NDArray[np.float64]
 
@@ -37,7 +38,7 @@ class Diagnostics:
     n_redundant : int
         Eigenvectors passed over because they are functions of others: one factor is much shorter than another.
     ica_stability : float
-        Mean correlation of the components between the starts of ICA; 1 when they all agree.
+        Mean correlation between the codes and those that ICA finds without density weights.
     ica_converged : float
         Share of the starts that converged.
     local_isometry : float
@@ -52,6 +53,10 @@ class Diagnostics:
         Share of the variance that the PCA left out.
     concerns : list of str
         What should make you look twice; empty when nothing does.
+    rotation_uncertainty : array (d,)
+        Degrees by which each code may be turned; empty where the codes were not turned by their independence.
+    rotation_doubt : float
+        One figure for all codes, in degrees; above 15 the rotation is not to be trusted.
     """
 
     n_graph_components: int
@@ -69,27 +74,41 @@ class Diagnostics:
     extension_error: float
     pca_residual: float
     concerns: list[str] = field(default_factory=list)
+    rotation_uncertainty: Floats = field(default_factory=lambda: np.empty(0))
+    rotation_doubt: float = 0.0
 
     def __str__(self) -> str:
         lines = [
             f"local isometry    {self.local_isometry:.3f}",
             f"eigengap          {self.eigengap:.3g} ({self.n_redundant} redundant eigenvector(s) passed over)",
             f"participation     {', '.join(f'{p:.2f}' for p in self.participation)}",
-            f"ICA stability     {self.ica_stability:.3f} ({100 * self.ica_converged:.0f} % of starts converged)",
+            f"ICA stability     {self.ica_stability:.3f} with and without density weights "
+            f"({100 * self.ica_converged:.0f} % of starts converged)",
             f"excess kurtosis   {', '.join(f'{k:+.2f}' for k in self.kurtosis)}",
             f"extension error   {self.extension_error:.3g} standard deviations",
             f"neighbour graph   {self.n_graph_components} piece(s), {self.n_orphans} orphan(s), "
             f"{self.n_duplicates} duplicate(s)",
             f"PCA residual      {100 * self.pca_residual:.2f} % of the variance",
         ]
+        if len(self.rotation_uncertainty):
+            degrees = ", ".join(f"{u:.0f}" for u in self.rotation_uncertainty)
+            lines.append(f"rotation          codes may be turned by up to {degrees} degrees")
         lines += [f"! {concern}" for concern in self.concerns] or ["nothing speaks against this result"]
         return "\n".join(lines)
 
 
 def diagnose(
-    found: Embedded, maps: LocalMaps, rotation: Rotation | None, codes: Floats, *, pca_residual: float, kind: str
+    found: Embedded,
+    maps: LocalMaps,
+    rotation: Rotation | None,
+    codes: Floats,
+    rng: np.random.RandomState,
+    *,
+    pca_residual: float,
+    kind: str,
 ) -> Diagnostics:
     """Measure a fit: what was embedded, its final maps, its rotation, and codes of as many points as ICA saw."""
+    turn = code_uncertainty(codes, rotation, rng) if rotation else TurnUncertainty(np.empty(0), 0.0)
     choice, tried, spectrum = found.choice, found.tried, found.choice.spectrum
     i, j, lengths = choice.edges
     kurtosis = excess_kurtosis(codes)
@@ -103,6 +122,8 @@ def diagnose(
         if tried
         else choice.candidate.edges,
         "kurtosis": kurtosis,
+        "rotation_uncertainty": turn.per_code,
+        "rotation_doubt": turn.doubt,
         "gaussian": near_gaussian(kurtosis, len(codes)),
         "extension_error": min(t["held_out_error"] for t in tried) if tried else choice.held_out_error(maps),
     }
@@ -141,10 +162,13 @@ def concerns_of(figures: dict[str, Any], *, with_ica: bool, kind: str) -> list[s
             f"the eigengap is {figures['eigengap']:.2f}: the spectrum does not say where the factors end. Check "
             "n_factors, or take more points."
         )
-    if with_ica and figures["ica_stability"] < 0.95:
+    if with_ica and figures["rotation_doubt"] > DOUBTFUL:
+        degrees = ", ".join(f"{u:.0f}" for u in figures["rotation_uncertainty"])
         found.append(
-            f"the starts of ICA agree only to {figures['ica_stability']:.2f}: the rotation is uncertain. The factors "
-            "may be nearly Gaussian or dependent."
+            f"the rotation is uncertain: solutions that rest on different assumptions are "
+            f"{figures['rotation_doubt']:.0f} degrees apart (up to {DOUBTFUL:.0f} is usual), and the codes may be "
+            f"turned by up to {degrees} degrees. The factors may be nearly Gaussian, dependent, or too few points; "
+            "bring other evidence by rotation=, such as a few labels."
         )
     if with_ica and int(figures["gaussian"].sum()) > 1:
         which = ", ".join(str(i) for i in np.flatnonzero(figures["gaussian"]))

@@ -35,7 +35,7 @@ class HessianEigenmaps(SpectralEstimator):
     tangent_weight : float
         :math:`\epsilon`; 0 is the textbook method, which collapses onto a few points when neighbourhoods are large.
     **settings
-        See :class:`~unbraid.HessianICA`, as for the attributes; there are no ``contrast`` and ``n_init``.
+        See :class:`~unbraid.HessianICA`, as for the attributes; there is no ``rotation``, ``contrast`` or ``n_init``.
 
     References
     ----------
@@ -83,8 +83,8 @@ class LTSA(SpectralEstimator):
     Parameters
     ----------
     **settings
-        See :class:`~unbraid.HessianICA`, as for the attributes; there are no ``tangent_weight``, ``contrast`` and
-        ``n_init``. A neighbourhood needs n_factors + 2 points.
+        See :class:`~unbraid.HessianICA`, as for the attributes; there are no ``tangent_weight``, ``rotation``,
+        ``contrast`` and ``n_init``. A neighbourhood needs n_factors + 2 points.
 
     References
     ----------
@@ -117,8 +117,8 @@ class LaplacianEigenmaps(LTSA):
     Parameters
     ----------
     **settings
-        See :class:`~unbraid.HessianICA`, as for the attributes; there are no ``tangent_weight``, ``contrast`` and
-        ``n_init``.
+        See :class:`~unbraid.HessianICA`, as for the attributes; there are no ``tangent_weight``, ``rotation``,
+        ``contrast`` and ``n_init``.
 
     References
     ----------

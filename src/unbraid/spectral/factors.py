@@ -1,33 +1,63 @@
 """Embedding followed by ICA: the factors one by one."""
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, Self
 
 from unbraid.spectral.base import SpectralEstimator
 from unbraid.spectral.embeddings import LTSA, HessianEigenmaps, LaplacianEigenmaps
+from unbraid.spectral.evidence import check_evidence, rotation_matrix
 from unbraid.spectral.trial import Settings
 
 
 class FollowedByICA(SpectralEstimator):
     """Adds ICA to the embedding that stands behind it among the bases of a class."""
 
-    with_ica: ClassVar[bool] = True
-
     def __init__(
         self,
         n_factors: int | str = 2,
         n_neighbors: int | str = "auto",
         *,
+        rotation: str = "independence",
         contrast: str = "logcosh",
-        n_init: int = 6,
+        n_init: int = 3,
         **settings: Any,
     ) -> None:
         super().__init__(n_factors, n_neighbors, **settings)
+        self.rotation = rotation
         self.contrast = contrast
         self.n_init = n_init
 
     def _settings(self, d: int) -> Settings:
-        return replace(super()._settings(d), contrast=self.contrast, n_init=self.n_init)
+        # Other evidence says nothing about independence, so settings are then chosen by distances alone.
+        contrast = self.contrast if self.rotation == "independence" else None
+        return replace(super()._settings(d), contrast=contrast, n_init=self.n_init)
+
+    def fit(self, X: Any, y: Any = None, *, pairs: Any = None) -> Self:
+        """Find the factors of X.
+
+        Parameters
+        ----------
+        X : array (n, ...), memory map, Dask array, or iterable of blocks
+            Rows are samples; images are flattened. Large inputs are streamed. A one-shot generator must be given as
+            a function that makes it. With ``rotation="time"`` the rows are in the order of time.
+        y : array (n,) or (n, n_factors), optional
+            The condition of each row for ``rotation="condition"``, the known factors (NaN elsewhere) for
+            ``rotation="labels"``; ignored otherwise.
+        pairs : array (m, 2) of int, optional
+            Row numbers of pairs that differ in few factors, for ``rotation="pairs"``.
+
+        Returns
+        -------
+        self
+        """
+        check_evidence(self.rotation, y, pairs)
+        if self.rotation == "independence":
+            return self._fit(X, None)
+        return self._fit(X, lambda Z: rotation_matrix(self.rotation, Z, y, pairs))
+
+    def fit_transform(self, X: Any, y: Any = None, *, pairs: Any = None) -> Any:
+        """Fit, and return the codes (n, n_factors) of X, as ``transform`` does."""
+        return self.fit(X, y, pairs=pairs)._codes_of(X)
 
 
 class HessianICA(FollowedByICA, HessianEigenmaps):
@@ -50,10 +80,14 @@ class HessianICA(FollowedByICA, HessianEigenmaps):
         of the PCA) and keeps the best by ``selection``.
     tangent_weight : float
         Weight of the LTSA term that keeps HLLE from collapsing; 0 is the textbook method.
+    rotation : {"independence", "support", "time", "pairs", "condition", "labels"}
+        What turns the embedding into codes: independent factors; factors that fill a box, however dependent; rows in
+        the order of time; pairs of rows that differ in few factors; factors whose variances change with a condition;
+        some known factors. The last three are given to ``fit``.
     contrast : {"logcosh", "kurtosis", "auto"}
-        What ICA maximises; "auto" runs both and keeps the less dependent codes.
+        What the independent codes maximise; "auto" searches with both and keeps the less dependent codes.
     n_init : int
-        Random starts of ICA.
+        Random starts of the search for three factors or more; with two factors every angle is looked at.
     pca_components : int or "auto"
         Principal components kept first; "auto" chooses by the variance left out.
     n_landmarks : int, "auto" or None

@@ -1,30 +1,36 @@
-"""Linear ICA of an embedding: several starts, two contrasts, and a figure for how stable the answer is.
+r"""The rotation that makes an embedding independent, searched globally under half-density weights.
 
-scikit-learn's FastICA serves for the logcosh contrast. The kurtosis contrast is written here because its fixed point
-needs only the fourth-moment tensor, computed once: a start then costs microseconds, whatever the number of points.
+If a density factorises, so does every power of it. Weighting the points by :math:`p^{-1/2}` is therefore as right as
+not weighting them for independent factors of any law, and it takes out most of what a bent metric does to the density
+of an embedding. The contrast has spurious optima, so it is not climbed from a few starts: with two factors every
+degree is looked at, with more every plane is, in turns, from several starts.
 """
 
-import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
-from sklearn.decomposition import fastica
-from sklearn.exceptions import ConvergenceWarning
 
+from unbraid.manifold.neighbors import nearest
 from unbraid.spectral.selection import mutual_information
 
 Floats = NDArray[np.float64]
-Run = tuple[Floats, float, bool]  # matrix, what the contrast is worth, whether it converged
+Contrast = Callable[[Floats], Floats]
 
-CONTRASTS = ("kurtosis", "logcosh")
-LOGCOSH_POINTS = 10_000
+DENSITY_NEIGHBORS, LARGEST_WEIGHT = 15, 2.0
+GAUSSIAN_LOGCOSH = 0.37456721  # E log cosh of a standard normal
+MOST_POINTS = 10_000  # more do not make the rotation better
+START_POINTS = 1000  # that the random starts see; the best of them is then turned on all
+FINE, COARSE = 90, 18  # turns of a quarter circle that are tried: every degree, every fifth one
+FAINT = 0.25  # share of the contrast that the weights must leave
+MAX_SWEEPS, STILL = 40, 1e-5  # radians
 
 
 @dataclass(frozen=True)
 class Rotation:
-    """One candidate of :func:`rotations`: an orthogonal matrix that turns whitened points into components.
+    """An orthogonal matrix that turns whitened points into components, as independent as they can be.
 
     Attributes
     ----------
@@ -32,15 +38,18 @@ class Rotation:
         Components are ``Z @ matrix.T`` for whitened Z.
     contrast : str
     stability : float
-        Mean correlation between its components and those of the other starts of the same contrast.
+        Mean correlation between its components and those that are found without density weights.
     converged : float
         Share of the starts that converged.
+    weighted : bool
+        Whether density weights were used; not where they leave nothing of the contrast.
     """
 
     matrix: Floats
     contrast: str
     stability: float
     converged: float
+    weighted: bool = True
 
 
 @dataclass(frozen=True)
@@ -72,44 +81,102 @@ def whitening(Y: Floats) -> Whitening:
     return Whitening(mean, (vectors / np.sqrt(values)) @ vectors.T)
 
 
-def rotations(
-    Z: Floats, *, contrast: str = "auto", n_init: int = 8, random_state: np.random.RandomState
-) -> list[Rotation]:
-    """The best rotation of each contrast, over ``n_init`` random starts.
+def logcosh(U: Floats) -> Floats:
+    """log cosh u, less its mean for a Gaussian."""
+    size = np.abs(U)
+    return size + np.log(1 + np.exp(-2 * size)) - (np.log(2) + GAUSSIAN_LOGCOSH)
 
-    kurtosis  G(u) = u^4: no spurious optima when at most one factor has zero excess kurtosis (Hyvärinen 1999)
-    logcosh   G(u) = log cosh u: robust to outliers
+
+def fourth_power(U: Floats) -> Floats:
+    """u^4, less its mean for a Gaussian."""
+    square = U * U
+    return square * square - 3
+
+
+CONTRASTS: dict[str, Contrast] = {"kurtosis": fourth_power, "logcosh": logcosh}
+
+
+def half_density_weights(Z: Floats) -> Floats:
+    """Weights that add up to 1, in proportion to the distance to the 15th neighbour, at most twice its median.
+
+    In two dimensions that distance is p^(-1/2) of the density p, up to a constant; in others it is nearer to the
+    uniform or to the full weight, which are as right.
+    """
+    reach = nearest(Z, min(DENSITY_NEIGHBORS, len(Z) - 1))[0][:, -1]
+    weights = np.minimum(reach / max(float(np.median(reach)), 1e-300), LARGEST_WEIGHT)
+    return weights / weights.sum()
+
+
+def best_rotation(Z: Floats, *, contrast: str, n_init: int, random_state: np.random.RandomState) -> Rotation:
+    """The orthogonal R that maximises the sum over its rows of (E_w G(u) - E G(gaussian))^2.
+
+    u is a row's component, standardised under the half-density weights w.
 
     Parameters
     ----------
     Z : array (n, d), whitened
-    contrast : {"auto", "kurtosis", "logcosh"}
-        "auto" returns both.
+    contrast : {"logcosh", "kurtosis", "auto"}
+        G is log cosh u or u^4; "auto" searches with both and keeps the less dependent components.
+    n_init : int
+        Random starts, for three factors or more.
+    random_state : RandomState
     """
-    wanted = CONTRASTS if contrast == "auto" else (contrast,)
-    if not set(wanted) <= set(CONTRASTS):
+    if contrast != "auto" and contrast not in CONTRASTS:
         raise ValueError(f"contrast is {contrast!r}; it must be one of 'auto', {', '.join(map(repr, CONTRASTS))}.")
-    d = Z.shape[1]
-    if d == 1:
-        return [Rotation(np.eye(1), wanted[0], 1.0, 1.0)]
-    starts = [_orthogonal(random_state.standard_normal((d, d))) for _ in range(n_init)]
-    found = []
-    for name in wanted:
-        runs = _kurtosis(Z, starts) if name == "kurtosis" else _logcosh(Z, starts, random_state)
-        good = [run for run in runs if run[2]] or runs
-        best = max(range(len(good)), key=lambda i: good[i][1])
-        others = [_agreement(good[best][0], run[0]) for i, run in enumerate(good) if i != best]
-        stability = float(np.mean(others)) if others else 1.0
-        found.append(Rotation(good[best][0], name, stability, float(np.mean([run[2] for run in runs]))))
-    return found
+    if n_init < 1:
+        raise ValueError(f"n_init is {n_init!r}; it must be at least 1.")
+    names = list(CONTRASTS) if contrast == "auto" else [contrast]
+    if Z.shape[1] == 1:
+        return Rotation(np.eye(1), names[-1], 1.0, 1.0)
+    if len(Z) > MOST_POINTS:
+        Z = Z[random_state.choice(len(Z), MOST_POINTS, replace=False)]
+    weights = half_density_weights(Z)
+    found = [_found(Z, weights, name, n_init, random_state) for name in names]
+    return min(found, key=lambda r: (r.converged == 0, mutual_information(Z @ r.matrix.T) if len(found) > 1 else 0))
 
 
-def best_rotation(Z: Floats, *, contrast: str, n_init: int, random_state: np.random.RandomState) -> Rotation:
-    """The rotation of the contrast; with "auto" the one whose components are least dependent."""
-    found = rotations(Z, contrast=contrast, n_init=n_init, random_state=random_state)
-    if len(found) == 1:
-        return found[0]
-    return min(found, key=lambda r: (r.converged == 0, mutual_information(Z @ r.matrix.T)))
+def _found(Z: Floats, weights: Floats, name: str, n_init: int, rng: np.random.RandomState) -> Rotation:
+    """The best rotation by one contrast, with density weights unless these leave nothing of it."""
+    contrast, even = CONTRASTS[name], np.full(len(Z), 1 / len(Z))
+    matrix, converged = search(Z, weights, contrast, n_init, rng)
+    plain = search_near(Z, even, contrast, matrix)
+    # Under the weights a long tail can look like a Gaussian: an optimum of next to nothing is no evidence.
+    weighted = _value(Z @ matrix.T, weights, contrast) >= FAINT * _value(Z @ plain.T, even, contrast)
+    if not weighted:
+        matrix, converged = search(Z, even, contrast, n_init, rng)
+    stability = float(np.cos(np.radians(turns(matrix, plain))).mean())
+    return Rotation(matrix, name, stability, converged, bool(weighted))
+
+
+def search(
+    Z: Floats, weights: Floats, contrast: Contrast, n_init: int, rng: np.random.RandomState
+) -> tuple[Floats, float]:
+    """The global optimum, and the share of starts that converged."""
+    n, d = Z.shape
+    if d == 2:
+        return _plane_turn(Z, weights, contrast, FINE), 1.0
+    rows = rng.choice(n, START_POINTS, replace=False) if n > START_POINTS else np.arange(n)
+    some, w = Z[rows], weights[rows] / weights[rows].sum()
+    starts = [np.linalg.qr(rng.standard_normal((d, d)))[0] for _ in range(n_init)]
+    ends = [_sweep(some, w, contrast, start, COARSE) for start in starts]
+    best = max(ends, key=lambda end: _value(some @ end[0].T, w, contrast))[0]
+    return _sweep(Z, weights, contrast, best, 0)[0], float(np.mean([end[1] for end in ends]))
+
+
+def search_near(Z: Floats, weights: Floats, contrast: Contrast, start: Floats) -> Floats:
+    """The optimum that sweeps over whole planes reach from a rotation; with two factors the global one."""
+    return _sweep(Z, weights, contrast, start, COARSE)[0]
+
+
+def turns(A: Floats, B: Floats) -> Floats:
+    """Angle in degrees between each row of A and the row of B that is matched with it, signs left aside.
+
+    >>> import numpy as np
+    >>> turns(np.eye(2), np.array([[0.6, 0.8], [0.8, -0.6]])).round(1).tolist()
+    [36.9, 36.9]
+    """
+    C = np.abs(A @ B.T) / np.outer(np.linalg.norm(A, axis=1), np.linalg.norm(B, axis=1))
+    return np.degrees(np.arccos(np.clip(C[linear_sum_assignment(-C)], 0, 1)))
 
 
 def excess_kurtosis(codes: Floats) -> Floats:
@@ -123,48 +190,74 @@ def excess_kurtosis(codes: Floats) -> Floats:
     return (Z**4).mean(axis=0) / np.maximum((Z**2).mean(axis=0) ** 2, 1e-300) - 3.0
 
 
-def _orthogonal(A: Floats) -> Floats:
-    U, _, Vt = np.linalg.svd(A)
-    return U @ Vt
+def quarter(n_angles: int) -> Floats:
+    """Angles of a quarter circle around 0, in radians."""
+    return (np.arange(n_angles) / n_angles - 0.5) * np.pi / 2
 
 
-def _agreement(A: Floats, B: Floats) -> float:
-    """Mean absolute correlation between the components of two rotations, matched."""
-    C = np.abs(A @ B.T)
-    return float(C[linear_sum_assignment(-C)].mean())
+def standardised_turns(pair: Floats, weights: Floats, angles: Floats) -> Floats:
+    """Both axes of a plane at each angle, (2 angles, n), standardised under the weights; second axes come second."""
+    axes = np.concatenate([angles, angles + np.pi / 2])
+    directions = np.stack([np.cos(axes), np.sin(axes)], axis=1)
+    centred = pair - weights @ pair
+    covariance = (centred * weights[:, None]).T @ centred
+    lengths = np.sqrt(np.maximum(np.einsum("ki,ij,kj->k", directions, covariance, directions), 1e-300))
+    return (directions / lengths[:, None]) @ centred.T
 
 
-def _kurtosis(Z: Floats, starts: list[Floats], max_iter: int = 200, tol: float = 1e-10) -> list[Run]:
-    n, d = Z.shape
-    pairs = np.einsum("na,nb->nab", Z, Z).reshape(n, d * d)
-    T = (pairs.T @ pairs / n).reshape(d, d, d, d)
-    runs = []
-    for W in starts:
-        converged = False
-        for _ in range(max_iter):
-            new = _orthogonal(np.einsum("abce,ib,ic,ie->ia", T, W, W, W, optimize=True) - 3 * W)
-            converged = bool(np.abs(np.abs(np.einsum("ia,ia->i", new, W)) - 1).max() < tol)
-            W = new
-            if converged:
-                break
-        kurtosis = np.einsum("abce,ia,ib,ic,ie->i", T, W, W, W, W, optimize=True) - 3
-        runs.append((W, float(np.sum(kurtosis**2)), converged))
-    return runs
+def _values(pair: Floats, weights: Floats, contrast: Contrast, angles: Floats) -> Floats:
+    """The objective in one plane at each angle."""
+    negentropy = contrast(standardised_turns(pair, weights, angles)) @ weights
+    return negentropy[: len(angles)] ** 2 + negentropy[len(angles) :] ** 2
 
 
-def _logcosh(Z: Floats, starts: list[Floats], random_state: np.random.RandomState) -> list[Run]:
-    if len(Z) > LOGCOSH_POINTS:
-        Z = Z[random_state.choice(len(Z), LOGCOSH_POINTS, replace=False)]
-    gaussian = 0.37456721  # E log cosh of a standard normal
-    runs: list[Run] = []
-    for start in starts:
-        if len(runs) == 2 and runs[0][2] and runs[1][2] and _agreement(runs[0][0], runs[1][0]) > 0.9999:
-            break  # two starts that meet in one point need no third
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            _, W, _ = fastica(Z, whiten=False, fun="logcosh", w_init=start, max_iter=500, tol=1e-6)
-        converged = not any(issubclass(w.category, ConvergenceWarning) for w in caught)
-        S = Z @ W.T
-        negentropy = (np.logaddexp(S, -S) - np.log(2)).mean(axis=0) - gaussian
-        runs.append((W, float(np.sum(negentropy**2)), converged))
-    return runs
+def _value(S: Floats, weights: Floats, contrast: Contrast) -> float:
+    centred = S - weights @ S
+    return float(np.sum((contrast(centred / np.sqrt(weights @ centred**2)).T @ weights) ** 2))
+
+
+def _best_angle(pair: Floats, weights: Floats, contrast: Contrast, n_angles: int) -> float:
+    """The best turn in a plane: the best of a grid, or 0 without one, then parabolas of shrinking width."""
+    if n_angles:
+        grid = quarter(n_angles)
+        angle, step = float(grid[_values(pair, weights, contrast, grid).argmax()]), np.pi / 2 / n_angles
+    else:
+        angle, step = 0.0, np.radians(1.0)
+    for _ in range(3):
+        angle += step * peak(_values(pair, weights, contrast, angle + step * np.array([-1.0, 0.0, 1.0])))
+        step /= 8
+    return angle
+
+
+def peak(values: Floats) -> float:
+    """Where the parabola through values at -1, 0 and 1 is largest, within [-1, 1]."""
+    bend = values[0] - 2 * values[1] + values[2]
+    if bend >= 0:
+        return float(np.sign(values[2] - values[0]))
+    return float(np.clip((values[0] - values[2]) / (2 * bend), -1, 1))
+
+
+def _turned(angle: float) -> Floats:
+    return np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+
+
+def _plane_turn(Z: Floats, weights: Floats, contrast: Contrast, n_angles: int) -> Floats:
+    return _turned(_best_angle(Z, weights, contrast, n_angles))
+
+
+def _sweep(Z: Floats, weights: Floats, contrast: Contrast, start: Floats, n_angles: int) -> tuple[Floats, bool]:
+    """Turn every plane to its best angle until none moves; whether that was reached."""
+    R, d = start.copy(), Z.shape[1]
+    S = Z @ R.T
+    for sweep in range(MAX_SWEEPS):
+        moved = 0.0
+        for a in range(d):
+            for b in range(a):
+                planes = n_angles if sweep < 2 else 0  # later on the optimum is near
+                turn = _turned(_best_angle(S[:, [b, a]], weights, contrast, planes))
+                S[:, [b, a]] = S[:, [b, a]] @ turn.T
+                R[[b, a]] = turn @ R[[b, a]]
+                moved = max(moved, float(np.abs(turn).min()))  # a quarter turn only swaps two axes
+        if moved < STILL or d == 2:
+            return R, True
+    return R, False

@@ -6,18 +6,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from unbraid.contract.estimator import Estimator
+from unbraid.contract.extras import require
 from unbraid.contract.inputs import is_lazy
 from unbraid.contract.randomness import check_random_state
 from unbraid.contract.summary import Summary
-from unbraid.spectral.base import map_lazily
+from unbraid.export.exportable import Exportable
+from unbraid.export.graphs import Graphs
+from unbraid.manifold.noise import has_structure
+from unbraid.spectral.base import FINEST, map_lazily
+from unbraid.spectral.diagnostics import warn_of
 from unbraid.spectral.ica import best_rotation, excess_kurtosis, whitening
 from unbraid.spectral.reduction import affordable_rows, fit_reduction
 from unbraid.spectral.selection import given_factors, number_of_factors
 from unbraid.spectral.summary import linear_summary
 
 
-class PCAICA(Estimator):
+class PCAICA(Exportable):
     """PCA + ICA: exact when the factors mix linearly, and the baseline every nonlinear method has to beat.
 
     codes = R W (P^T (x - mean)), with P the leading principal directions, W the whitening and R the ICA rotation.
@@ -50,7 +54,7 @@ class PCAICA(Estimator):
     kind: ClassVar[str] = "pca"
 
     def __init__(
-        self, n_factors: int | str = 2, *, contrast: str = "logcosh", n_init: int = 6, random_state: Any = None
+        self, n_factors: int | str = 2, *, contrast: str = "logcosh", n_init: int = 3, random_state: Any = None
     ) -> None:
         self.n_factors = n_factors
         self.contrast = contrast
@@ -66,7 +70,11 @@ class PCAICA(Estimator):
             raise ValueError(f"Found array with {len(sample)} sample(s) while a minimum of 2 is required.")
         reduction = fit_reduction(sample, n_components=given_factors(self.n_factors))
         P = np.asarray(sample @ reduction.components.T, dtype=np.float64)  # the sample is centred already
-        d, _ = number_of_factors(self.n_factors, P, len(data), data.n_features)
+        structured = self.n_factors != "auto" or has_structure(sample, rng)
+        kept = reduction.truncated(reduction.size_for(FINEST)) if self.n_factors == "auto" else reduction
+        P = P[:, : len(kept.components)]
+        d, _, unsure = number_of_factors(self.n_factors, P, len(data), data.n_features, kept, structured)
+        warn_of([unsure] if unsure else [], stacklevel=2)
         P = np.ascontiguousarray(P[:, :d])
         white = whitening(P)
         Z = white(P)
@@ -97,6 +105,12 @@ class PCAICA(Estimator):
 
     def _summary(self) -> Summary:
         return linear_summary(self)
+
+    def _graphs(self) -> Graphs:
+        require("torch", "export")
+        from unbraid.spectral.graphs import LinearDecoder, LinearEncoder, linear_rows
+
+        return Graphs(LinearEncoder(self), LinearDecoder(self), linear_rows(self))
 
     @property
     def _n_features_out(self) -> int:

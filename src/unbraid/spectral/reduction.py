@@ -5,9 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from unbraid.manifold.noise import NoiseFloor, noise_floor
+
 Floats = NDArray[np.float64]
 
 SAMPLE_BYTES = 128 * 2**20
+SMALLEST = 1e-280  # sum of squares, below which float64 loses digits
 LARGEST_SIDE = 1200  # a full eigen-decomposition of this size takes a few tenths of a second
 MAX_COMPONENTS = 64
 RESIDUALS = (0.2, 0.1, 0.03, 0.01)  # shares of the variance that a candidate size may leave out
@@ -25,8 +28,12 @@ class Reduction:
     residuals : array (m,)
         Share of the variance left out by the first 1, 2, ... components.
     noise_size : int
-        Components that stand above the noise floor (the Marchenko-Pastur edge at the median eigenvalue); all where
-        the spectrum has no floor.
+        Components that stand above the noise floor (:func:`~unbraid.manifold.noise.noise_floor`); all where the
+        spectrum has no floor.
+    noise, edge : float
+        Variance of the noise per feature, and what a principal component of noise can reach; 0 without a floor.
+    left_out : float or None
+        Variance of the first component that was left out; None where there could be no further one.
     """
 
     mean: NDArray
@@ -34,6 +41,9 @@ class Reduction:
     variances: Floats
     residuals: Floats
     noise_size: int
+    noise: float = 0.0
+    edge: float = 0.0
+    left_out: float | None = None
 
     def __call__(self, block: NDArray) -> Floats:
         """Coordinates (n, m) of rows."""
@@ -46,7 +56,8 @@ class Reduction:
     def truncated(self, size: int) -> "Reduction":
         """The same with its first ``size`` components only."""
         parts = (self.components[:size], self.variances[:size], self.residuals[:size])
-        return Reduction(self.mean, *parts, min(size, self.noise_size))
+        left_out = float(self.variances[size]) if size < len(self.variances) else self.left_out
+        return Reduction(self.mean, *parts, min(size, self.noise_size), self.noise, self.edge, left_out)
 
     def size_for(self, residual: float) -> int:
         """Smallest number of components that leaves out at most this share of the variance, or the noise size."""
@@ -67,6 +78,11 @@ def fit_reduction(sample: NDArray, *, n_components: int | None) -> Reduction:
     mean = sample.mean(axis=0, dtype=np.float64).astype(sample.dtype)
     sample -= mean
     total = float(np.einsum("ij,ij->", sample, sample, dtype=np.float64))
+    if total < SMALLEST and sample.any():
+        raise ValueError(
+            f"the rows of X differ by {np.abs(sample).max():.3g} at most, and the squares of such numbers do not fit "
+            "into float64. Rescale X, for instance X / np.abs(X).max()."
+        )
     if total <= 0 or not np.isfinite(total):
         raise ValueError(
             f"all {n} rows of X are equal: there is no variation to explain. Check that the right data were given."
@@ -75,10 +91,12 @@ def fit_reduction(sample: NDArray, *, n_components: int | None) -> Reduction:
     values, components, spectrum = _principal(sample, max(1, most))
     residuals = np.clip(1 - np.cumsum(values) / total, 0.0, 1.0)
     keep = values > 1e-12 * values[0]
-    noise_size = _above_noise(spectrum, len(sample), p) if n_components is None else int(keep.sum())
-    return Reduction(
-        mean, components[keep], values[keep] / len(sample), residuals[keep], max(1, min(noise_size, int(keep.sum())))
-    )
+    kept = int(keep.sum())
+    floor = noise_floor(spectrum, n, p) if n_components is None else NoiseFloor(0.0, 0.0, kept)
+    beyond = float(spectrum[kept]) / n if kept < min(n - 1, p) else None
+    size = max(1, min(floor.size, kept))
+    parts = (components[keep], values[keep] / n, residuals[keep])
+    return Reduction(mean, *parts, size, floor.variance, floor.edge, beyond)
 
 
 def _principal(sample: NDArray, most: int) -> tuple[Floats, NDArray, Floats]:
@@ -95,16 +113,3 @@ def _principal(sample: NDArray, most: int) -> tuple[Floats, NDArray, Floats]:
     # A fixed sign: the largest entry of each component is positive.
     signs = np.sign(components[np.arange(len(components)), np.abs(components).argmax(axis=1)])
     return values[:most], components * np.where(signs == 0, 1, signs)[:, None].astype(components.dtype), values
-
-
-def _above_noise(spectrum: Floats, n: int, p: int) -> int:
-    """Eigenvalues above the upper Marchenko-Pastur edge of white noise whose median eigenvalue is the observed one."""
-    if len(spectrum) < min(n, p) or len(spectrum) < 10:
-        return len(spectrum)  # the tail was not computed, or is too short to speak of a floor
-    ratio = min(n, p) / max(n, p)
-    low, high = (1 - ratio**0.5) ** 2, (1 + ratio**0.5) ** 2
-    grid = np.linspace(low, high, 2001)[1:-1]
-    density = np.sqrt((high - grid) * (grid - low)) / grid
-    median = grid[np.searchsorted(np.cumsum(density), density.sum() / 2)]
-    floor = float(np.median(spectrum)) / median
-    return max(1, int(np.sum(spectrum > 1.02 * high * floor)))

@@ -5,12 +5,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.manifold.dimension import estimate_dimension
+from unbraid.manifold.dimension import DimensionEstimate, dimension_of
+from unbraid.manifold.noise import NoiseFloor
 from unbraid.spectral.reduction import RESIDUALS, Reduction
 
 Floats = NDArray[np.float64]
 
 RULES = ("combined", "edges", "closest")
+MOST_ESTIMATED = 21  # principal components that the number of factors is estimated from
 COLLAPSED = 0.05  # an eigenvector that lives on less than this share of the points has collapsed
 
 
@@ -34,7 +36,7 @@ class Candidate:
     eigengap : float
         First eigenvalue left out over the last one kept.
     stability : float
-        Mean correlation between the starts of ICA.
+        Mean correlation between the codes and those of ICA without density weights.
     pieces : int
         Connected components of the neighbour graph.
     excluded : str
@@ -98,18 +100,40 @@ def given_factors(n_factors: int | str) -> int | None:
     return int(n_factors)
 
 
-def number_of_factors(n_factors: int | str, P: Floats, n: int, n_features: int) -> tuple[int, str]:
-    """The number of factors of the reduced points P, and how it was found; ``n`` and ``n_features`` are X's."""
+def number_of_factors(
+    n_factors: int | str, P: Floats, n: int, n_features: int, reduction: Reduction, structured: bool
+) -> tuple[int, str, str]:
+    """The number of factors of the reduced points P, how it was found, and what speaks against it.
+
+    ``n`` and ``n_features`` are X's; ``structured`` is what :func:`~unbraid.manifold.noise.has_structure` says of it.
+    """
     d = given_factors(n_factors)
     if d is None:
-        estimate = estimate_dimension(P[:5000])
-        return estimate.dim, str(estimate)
+        floor = NoiseFloor(reduction.noise, reduction.edge, reduction.noise_size)
+        left_out = float(reduction.variances[MOST_ESTIMATED]) if P.shape[1] > MOST_ESTIMATED else reduction.left_out
+        estimate = dimension_of(P[:5000, :MOST_ESTIMATED], floor, left_out, structured)
+        return max(1, estimate.dim), str(estimate), _unsure(estimate)
     if d > P.shape[1]:
         raise ValueError(
             f"n_factors={d}, but X with n_features = {n_features} (n_samples = {n}) varies in only "
             f"{P.shape[1]} direction(s), as if it had 1 feature(s). Ask for at most {P.shape[1]}."
         )
-    return d, "given"
+    return d, "given", ""
+
+
+def _unsure(estimate: DimensionEstimate) -> str:
+    if estimate.clear:
+        return ""
+    if estimate.verdict == "no structure":
+        return (
+            f"the data have no structure: {estimate.reason}. There are no factors to find; the one code that was "
+            "computed means nothing. Check that the right data were given."
+        )
+    low, high = estimate.interval
+    return (
+        f"the number of factors cannot be told from the data: {estimate.reason}. {estimate.dim} were taken, {low} to "
+        f"{high} are possible. Give n_factors if you know it."
+    )
 
 
 def pca_candidates(reduction: Reduction, d: int, *, given: int | str | None, several: bool) -> tuple[int, ...]:

@@ -23,7 +23,7 @@ def spectral_summary(model: "SpectralEstimator") -> Summary:
     choices = _choices(selection, scores)
     return Summary(
         title,
-        _facts(model.diagnostics_, with_ica=model.with_ica),
+        _facts(model.diagnostics_),
         choices=choices,
         concerns=list(model.diagnostics_.concerns),
         note="Nothing that was measured speaks against this result.",
@@ -109,8 +109,16 @@ def _settings(title: str, selection: Selection, scores: list[float], choices: li
     )
 
 
-def _facts(d: Diagnostics, *, with_ica: bool) -> list[Fact]:
-    turned = [_stability(d.ica_stability, d.ica_converged), Fact("excess kurtosis", _signed(d.kurtosis), _gaussian(d))]
+def _facts(d: Diagnostics) -> list[Fact]:
+    turned = [
+        Fact(
+            "rotation",
+            ", ".join(f"{u:.0f}" for u in d.rotation_uncertainty) + " degrees",
+            "How far each code may be turned: by chance, by the density of the points, or by dependence.",
+        ),
+        _stability(d.ica_stability, d.ica_converged),
+        Fact("excess kurtosis", _signed(d.kurtosis), _gaussian(d)),
+    ]
     joined = "All points hang together" if d.n_graph_components == 1 else "The points do not hang together"
     return [
         Fact(
@@ -128,7 +136,7 @@ def _facts(d: Diagnostics, *, with_ica: bool) -> list[Fact]:
             ", ".join(f"{p:.2f}" for p in np.atleast_1d(d.participation)),
             "Share of the points on which each eigenvector lives; near 0 it has collapsed onto a few.",
         ),
-        *(turned if with_ica else []),
+        *(turned if len(d.rotation_uncertainty) else []),
         Fact(
             "extension error",
             f"{d.extension_error:.3g}",
@@ -148,7 +156,7 @@ def _facts(d: Diagnostics, *, with_ica: bool) -> list[Fact]:
 
 
 def _stability(stability: float, converged: float) -> Fact:
-    meaning = f"Agreement between random starts of ICA; {100 * converged:.0f} % of them converged."
+    meaning = f"Agreement of ICA with and without density weights; {100 * converged:.0f} % of the starts converged."
     return Fact("ICA stability", f"{stability:.3f}", meaning)
 
 

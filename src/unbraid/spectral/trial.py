@@ -47,7 +47,7 @@ class Settings:
     contrast : str or None
         Of the ICA that follows; None where the embedding is the answer.
     n_init : int
-        Random starts of the ICA.
+        Random starts of the ICA, for three factors or more.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Settings:
     smallest: int
     rule: str = "combined"
     contrast: str | None = None
-    n_init: int = 6
+    n_init: int = 3
 
     @property
     def open(self) -> bool:

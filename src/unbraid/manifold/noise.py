@@ -1,0 +1,117 @@
+"""White noise in a spectrum: its variance, the components above it, and data that are nothing else."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+
+Floats = NDArray[np.float64]
+
+FEWEST_FEATURES = 15  # with fewer the median eigenvalue need not belong to the noise
+MARGIN, TRACY_WIDOM = 1.01, 3.3  # over the edge, and its scales beyond (noise goes further once in a thousand)
+NOT_WHITE = 1.5  # times the ratio of the quartiles that white noise has
+PERMUTATIONS, NEAR, SIGMAS = 19, 10, 4.0
+ROWS, COLUMNS = 1000, 200
+
+
+@dataclass(frozen=True)
+class NoiseFloor:
+    """White noise under a spectrum.
+
+    Attributes
+    ----------
+    variance : float
+        Of the noise, per feature; 0 where there are too few features to tell.
+    edge : float
+        Variance that a principal component of noise alone can reach.
+    size : int
+        Principal components above the edge.
+    """
+
+    variance: float
+    edge: float
+    size: int
+
+
+def noise_floor(scatter: Floats, n: int, p: int) -> NoiseFloor:
+    """Of the descending eigenvalues of the scatter matrix of n centred rows with p features, all min(n, p) of them.
+
+    The median eigenvalue over the median of the Marchenko-Pastur law is the variance of white noise; the eigenvalues
+    above its edge are put aside as signal, and the rest is looked at again.
+
+    >>> import numpy as np
+    >>> X = 0.1 * np.random.default_rng(0).normal(size=(2000, 50))
+    >>> X[:, 0] += np.linspace(0, 1, 2000)
+    >>> found = noise_floor(np.linalg.svd(X - X.mean(axis=0), compute_uv=False) ** 2, 2000, 50)
+    >>> found.size, round(found.variance, 3)
+    (1, 0.01)
+    """
+    positive = int(np.sum(scatter > 1e-12 * scatter[0]))
+    if p < FEWEST_FEATURES or len(scatter) < min(n, p) or len(scatter) < 10:
+        return NoiseFloor(0.0, 0.0, positive)
+    size, variance, edge = 0, 0.0, 0.0
+    for _ in range(10):
+        rows, features = n - 1 - (size if n <= p else 0), p - (size if n > p else 0)
+        rest = scatter[size : min(n - 1, p)]
+        if len(rest) <= len(scatter) / 2:
+            return NoiseFloor(0.0, 0.0, positive)  # the median belongs to the signal
+        quartiles = _quartiles(rows, features)
+        variance = float(np.median(rest) / quartiles[1])
+        roots = rows**0.5 + features**0.5
+        scale = roots * (rows**-0.5 + features**-0.5) ** (1 / 3)
+        edge = variance * (MARGIN * roots**2 + TRACY_WIDOM * scale)
+        above = int(np.sum(scatter > max(edge, 1e-12 * scatter[0])))
+        if above <= size:
+            break
+        size = above
+    low, high = np.quantile(rest, [0.25, 0.75])
+    flat = high / max(low, 1e-300) <= NOT_WHITE * quartiles[2] / quartiles[0]
+    if not flat or variance * n < 1e-10 * scatter[0]:
+        return NoiseFloor(0.0, 0.0, positive)  # a spectrum that keeps falling is not that of white noise
+    return NoiseFloor(variance, edge / n, size)
+
+
+def _quartiles(n: int, p: int) -> Floats:
+    """Quartiles of the Marchenko-Pastur law, for the scatter matrix of unit noise."""
+    ratio = min(n, p) / max(n, p)
+    low, high = (1 - ratio**0.5) ** 2, (1 + ratio**0.5) ** 2
+    steps = np.linspace(0, 1, 2001)[1:-1]
+    grid = low + (high - low) * steps**2  # finer where the density of a square matrix goes to infinity
+    density = np.sqrt((high - grid) * (grid - low)) / grid * steps
+    return max(n, p) * grid[np.searchsorted(np.cumsum(density) / density.sum(), [0.25, 0.5, 0.75])]
+
+
+def has_structure(X: NDArray, random_state: np.random.RandomState) -> bool:
+    """Whether the features depend on each other: against 19 copies in which every feature is permuted by itself.
+
+    Structure shows in the largest eigenvalue of the covariance, or in the mean log distance to the tenth neighbour;
+    either must lie four standard deviations from its permuted copies.
+
+    Parameters
+    ----------
+    X : array (n, features)
+        At most 1000 rows and 200 features, drawn at random, are looked at.
+    random_state : RandomState
+    """
+    rows = random_state.permutation(len(X))[:ROWS]
+    columns = random_state.permutation(X.shape[1])
+    A = np.asarray(X[rows], dtype=np.float64)
+    A = A[:, columns[A.std(axis=0)[columns] > 0][:COLUMNS]]
+    A = A - A.mean(axis=0)
+    copies = [np.stack([random_state.permutation(a) for a in A.T], axis=1) for _ in range(PERMUTATIONS)]
+    return any(_stands_out(figure(A), [figure(copy) for copy in copies]) for figure in (_largest, _crowding))
+
+
+def _stands_out(value: float, others: list[float]) -> bool:
+    spread = max(float(np.std(others, ddof=1)), 1e-9 * abs(float(np.mean(others))), 1e-300)
+    return abs(value - float(np.mean(others))) > SIGMAS * spread
+
+
+def _largest(A: Floats) -> float:
+    return float(np.linalg.eigvalsh(A.T @ A if A.shape[1] <= len(A) else A @ A.T)[-1])
+
+
+def _crowding(A: Floats) -> float:
+    near = min(NEAR, len(A) - 1)
+    return float(np.log(np.maximum(np.partition(cdist(A, A), near, axis=1)[:, near], 1e-300)).mean())
