@@ -100,3 +100,8 @@ def test_gan_manifold_of_faces(shared, tmp_path):
     (tmp_path / "bad.pt").write_bytes(b"not weights")
     with pytest.raises(ValueError, match="cannot be read as a checkpoint"):
         datasets.load("gan-manifold", weights=tmp_path / "bad.pt")
+
+
+def test_what_the_memory_cannot_hold_is_refused():
+    with pytest.raises(ValueError, match=r"take .* GiB, and this machine has .* GiB.*dataset\.blocks"):
+        datasets.load("isometric").sample(10**12)

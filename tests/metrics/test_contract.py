@@ -276,3 +276,12 @@ def test_inputs_are_left_alone(name):
     EVERY[name](factors, z)
     assert (factors == before[0]).all()
     assert (z == before[1]).all()
+
+
+@every
+@pytest.mark.parametrize("scale", [1e300, 1e-300])
+def test_codes_whose_squares_do_not_fit_are_refused(name, scale):
+    """They used to score at chance."""
+    factors = FACTORS["continuous"]
+    with pytest.raises(ValueError, match="squares of such numbers do not fit"):
+        EVERY[name](factors, scale * noisy(factors))

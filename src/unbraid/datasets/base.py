@@ -1,5 +1,7 @@
 """The contract that every data set keeps: factors in, observations out, the same for one random state."""
 
+import math
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -32,6 +34,16 @@ def count(n: Any) -> int:
     return int(n)
 
 
+def check_room(n: int, shape: tuple[int, ...], dtype: np.dtype) -> None:
+    """Refuse what the machine's memory cannot hold before it is filled."""
+    needed = n * math.prod(shape) * np.dtype(dtype).itemsize
+    if hasattr(os, "sysconf") and needed > (room := os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")):
+        raise ValueError(
+            f"{n} observations of shape {shape} take {needed / 2**30:.3g} GiB, and this machine has "
+            f"{room / 2**30:.3g} GiB. Draw fewer, or block by block: for X, factors in dataset.blocks(n={n})."
+        )
+
+
 class Dataset(ABC):
     """Observations that are a function of known factors.
 
@@ -50,6 +62,8 @@ class Dataset(ABC):
         Infinite where a factor has no bound.
     factor_groups : dict of str to slice
         Columns that only change together (a rotation matrix is nine columns, one factor). Default: each column alone.
+    factor_kinds : tuple of str, or None where they are not told
+        "interval" or "circle" (an angle in radians) for each column.
     shape : tuple of int
         Of one observation: (features,), (height, width) or (height, width, channels).
     dtype : numpy.dtype
@@ -60,6 +74,7 @@ class Dataset(ABC):
     factor_names: tuple[str, ...]
     factor_sizes: tuple[int, ...] | None = None
     factor_ranges: tuple[tuple[float, float], ...] | None = None
+    factor_kinds: tuple[str, ...] | None = None
     shape: tuple[int, ...]
     dtype: np.dtype = np.dtype(np.float32)
 
@@ -99,7 +114,8 @@ class Dataset(ABC):
     def sample(self, n: int, random_state: RandomState = None) -> tuple[np.ndarray, np.ndarray]:
         """``n`` observations and their factors; the same for the same random state."""
         rng = generator(random_state)
-        factors = self.sample_factors(count(n), rng)
+        check_room(count(n), self.shape, self.dtype)
+        factors = self.sample_factors(n, rng)
         return self._render(factors, rng), factors
 
     def sample_pairs(

@@ -1,16 +1,20 @@
 """The user's own data: array files, folders and archives of images, torch data sets; read in blocks, never whole."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from unbraid.datasets import arrays, images
+from unbraid.contract.sources import Items
+from unbraid.datasets import arrays, frames, images, pictures
 
 Reader = Callable[[np.ndarray], np.ndarray]
-KINDS = ".npy, .npz, .h5 or .hdf5, .zarr, a folder of images, a .tar or .tar.gz of images"
+KINDS = (
+    ".npy, .npz, .h5 or .hdf5, .zarr, .mat, .h5ad, .nc; tables .csv, .tsv, .parquet, .feather, .xlsx; a folder, a .tar "
+    "or a .tar.gz of images; one image stack, GIF, video or DICOM file"
+)
 
 
 class Source:
@@ -27,13 +31,16 @@ class Source:
     dtype : numpy.dtype
     read : callable
         ``read(rows)`` gives the rows with these numbers.
+    names : list of str, optional
+        Of the columns of a table.
     """
 
-    def __init__(self, name: str, shape: tuple[int, ...], dtype: Any, read: Reader):
+    def __init__(self, name: str, shape: tuple[int, ...], dtype: Any, read: Reader, names: Sequence[str] | None = None):
         if len(shape) < 1 or shape[0] == 0:
             raise ValueError(f"{name} holds no rows (its shape is {shape}).")
         self.name, self.shape, self.dtype = name, tuple(int(s) for s in shape), np.dtype(dtype)
         self._read = read
+        self.names = None if names is None else list(names)
 
     @property
     def ndim(self) -> int:
@@ -67,21 +74,28 @@ def open(
     *,
     resize: tuple[int, int] | None = None,
     skip_unreadable: bool = False,
+    columns: Sequence[str] | None = None,
+    divide: float | None = None,
 ) -> Source:
     """Open the user's own data without reading it.
 
     Parameters
     ----------
     path : path, array or torch data set
-        .npy, .npz, .h5/.hdf5, .zarr, a folder of images (its subfolders too, in natural order), a .tar(.gz) of images,
+        .npy, .npz, .h5/.hdf5, .zarr, .mat, .h5ad, .nc; a table (.csv, .tsv, .parquet, .feather, .xlsx); a folder of
+        images (its subfolders too, in natural order), a .tar(.gz) of images, one image stack, GIF, video or DICOM file;
         a numpy array, or anything with a length and items (a torch ``Dataset``; of a tuple the first part is taken,
         and tensors (channels, height, width) come with the channels last).
     key : str, optional
-        Which array of an .npz, .h5 or .zarr file; needed when there are several.
+        Which array of an .npz, .h5, .zarr, .mat, .h5ad or .nc file; needed when there are several.
     resize : (height, width), optional
         Bring images to one size. Without it, images of different sizes are an error.
     skip_unreadable : bool
         Leave out images that cannot be read. Without it, they are an error that names the first.
+    columns : sequence of str, optional
+        Which columns of a table, in this order; all by default, and then all must be numbers.
+    divide : float, optional
+        Divide the values by this number, for instance 4095 for the counts of a 12-bit camera; they are then float32.
 
     Returns
     -------
@@ -99,20 +113,59 @@ def open(
     if not isinstance(path, str | os.PathLike):
         return _from_object(path)
     path = Path(path)
+    _check_place(path)
+    found = _opened(path, key, resize, skip_unreadable, columns)
+    return found if divide is None else _divided(found, divide)
+
+
+def _check_place(path: Path) -> None:
     if not path.exists():
         raise FileNotFoundError(f"there is no file or folder {path}. What can be opened: {KINDS}.")
+    if not (path.is_file() or path.is_dir()):
+        raise ValueError(f"{path} is neither a file nor a folder, but a pipe or a device. Save the data to a file.")
     if path.is_file() and path.stat().st_size == 0:
         raise ValueError(f"{path} is empty (0 bytes). Copy or download it again.")
-    if _is_array(path):
-        if resize is not None or skip_unreadable:
-            raise ValueError(f"resize and skip_unreadable are for images; {path} is an array file.")
-        return Source(str(path), *arrays.open_array(path, key))
+
+
+def _opened(
+    path: Path,
+    key: str | None,
+    resize: tuple[int, int] | None,
+    skip_unreadable: bool,
+    columns: Sequence[str] | None,
+) -> Source:
+    ending = path.suffix.lower()
+    is_array = _is_array(path) or ending in frames.HELD
+    is_table = ending in frames.TABLES and path.is_file()
+    if (is_array or is_table) and (resize is not None or skip_unreadable):
+        raise ValueError(
+            f"resize (--resize) and skip_unreadable (--skip-unreadable) are for images; {path} is an array file."
+        )
+    if columns is not None and not is_table:
+        raise ValueError(f"columns (--columns) is for tables ({', '.join(frames.TABLES)}); {path} is none.")
+    if is_array:
+        opener = frames.HELD.get(ending) if path.is_file() else None
+        return Source(str(path), *(opener or arrays.open_array)(path, key))
     if key is not None:
-        raise ValueError(f"{path} has no keys: key is for .npz, .h5 and .zarr files. Leave it out.")
-    if path.is_dir() or _is_tar(path):
-        opener = images.folder if path.is_dir() else images.tar
-        return Source(str(path), *opener(path, resize=resize, skip_unreadable=skip_unreadable))
+        raise ValueError(f"{path} has no keys: key (--key) is for .npz, .h5, .zarr, .mat, .h5ad and .nc files.")
+    if is_table:
+        opened, names = frames.open_table(path, columns)
+        return Source(str(path), *opened, names)
+    if path.is_dir() or _is_tar(path) or ending in pictures.ENDINGS:
+        read_images = images.folder if path.is_dir() else images.tar if _is_tar(path) else images.single
+        return Source(str(path), *read_images(path, resize=resize, skip_unreadable=skip_unreadable))
     raise ValueError(f"{path} has the unknown ending {path.suffix!r}. What can be opened: {KINDS}.")
+
+
+def _divided(source: Source, divide: float) -> Source:
+    if not (np.isfinite(divide) and divide > 0):
+        raise ValueError(f"divide (--divide) is {divide!r}; it must be a positive number, for instance 4095.")
+    unit = np.float32(divide)
+
+    def read(rows: np.ndarray) -> np.ndarray:
+        return source._read(rows).astype(np.float32) / unit
+
+    return Source(source.name, source.shape, np.float32, read, source.names)
 
 
 def _is_array(path: Path) -> bool:
@@ -131,31 +184,5 @@ def _from_object(data: Any) -> Source:
             f"cannot open a {type(data).__name__}. Give a path ({KINDS}), a numpy array, or a torch Dataset with a "
             "length."
         )
-    if len(data) == 0:
-        raise ValueError(f"the {type(data).__name__} holds no rows.")
-    first = _item(data, 0)
-
-    def read(rows: np.ndarray) -> np.ndarray:
-        out = np.empty((len(rows), *first.shape), dtype=first.dtype)
-        for i, row in enumerate(rows):
-            item = _item(data, int(row))
-            if item.shape != first.shape:
-                raise ValueError(
-                    f"item {row} of the {type(data).__name__} has shape {item.shape} and item 0 has {first.shape}; "
-                    "bring them to one shape, for instance in its transform."
-                )
-            out[i] = item
-        return out
-
-    return Source(type(data).__name__, (len(data), *first.shape), first.dtype, read)
-
-
-def _item(data: Any, row: int) -> np.ndarray:
-    item = data[row]
-    if isinstance(item, tuple | list):
-        item = item[0]
-    channels_first = type(item).__module__.startswith("torch") and item.ndim == 3 and item.shape[0] in (1, 3, 4)
-    item = np.asarray(item)
-    if channels_first:
-        item = item[0] if item.shape[0] == 1 else np.moveaxis(item, 0, -1)
-    return item
+    items = Items(data)
+    return Source(type(data).__name__, items.shape, items.dtype, items.read)

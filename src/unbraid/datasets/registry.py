@@ -65,6 +65,8 @@ ENTRIES = (
     Entry(
         "rendered-object", "rendered:RenderedObject", "pose in SO(3), light in S^2", "endless", "drawn", needs=MESHES
     ),
+    Entry("turntable", "turning:Turntable", "yaw, light", "endless", "drawn", needs=MESHES),
+    Entry("turning-patch", "turning:TurningPatch", "angle, x, y", "endless", "drawn"),
     Entry("isometric", "isometric:Isometric", "d uniform coordinates", "endless", "drawn"),
     Entry("product-manifold", "product:ProductManifold", "spheres and rotations", "endless", "drawn"),
     Entry("gin-mixture", "conditional:GINMixture", "2 informative of 10", "endless", "drawn"),

@@ -1,4 +1,4 @@
-"""GEOMANCER: the submanifolds whose product the data's manifold is."""
+"""The submanifolds whose product the data's manifold is: GEOMANCER, and intervals, circles and spheres by kind."""
 
 from typing import Any
 

@@ -198,7 +198,7 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
     def _choose_sizes(self, Z: NDArray) -> tuple[int, int]:
         n, size = Z.shape
         estimate = estimate_dimension(Z) if self.dim == "auto" else None
-        k = estimate.dim if estimate else int(self.dim)
+        k = max(1, estimate.dim) if estimate else int(self.dim)
         self._check_dim(k, n, size, estimate)
         wanted = max(k * (k + 3), 12) if self.n_neighbors == "auto" else int(self.n_neighbors)
         if wanted > n - 1 and self.n_neighbors != "auto":

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+LARGEST, SMALLEST = 1e140, 1e-140  # beyond, sums of squares overflow, or lose their digits
+
 
 @dataclass(frozen=True)
 class Factors:
@@ -107,6 +109,14 @@ def _finite(array: np.ndarray, name: str) -> None:
         raise ValueError(
             f"{name} have NaN or infinity in {bad.sum()} of {len(array)} rows, the first in row {int(bad.argmax())}. "
             "Drop those rows from factors and codes alike, or fill them in."
+        )
+    largest = np.abs(array).max(axis=0)
+    unfit = (largest > LARGEST) | ((largest < SMALLEST) & (largest > 0))
+    if unfit.any():
+        column = int(unfit.argmax())
+        raise ValueError(
+            f"column {column} of {name} reaches {largest[column]:.3g}, and the squares of such numbers do not fit into "
+            f"float64. Rescale it: metrics do not depend on the scale."
         )
 
 

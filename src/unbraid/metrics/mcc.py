@@ -1,5 +1,6 @@
 """Mean correlation coefficient."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +9,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.stats import rankdata
 
 from unbraid.metrics.arrays import check, choose, split
+from unbraid.metrics.kinds import kind_correlations
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,8 @@ def mcc(
     codes_test: ArrayLike | None = None,
     *,
     kind: str = "pearson",
+    kinds: Sequence[str] | None = None,
+    code_kinds: Sequence[str] | None = None,
     weak: bool = False,
     test_size: float | int | None = None,
     random_state: int | None = 0,
@@ -85,6 +89,13 @@ def mcc(
     factors_test, codes_test : arrays, optional
         Score out of sample, on these.
     kind : {"pearson", "spearman"}
+    kinds : sequence of {"interval", "circle", "sphere"}, optional
+        What the factors are: one column per interval, one angle in radians per circle, a unit vector in three columns
+        per sphere. Each is then matched with a code of its own kind only. Circles are compared by the circular
+        correlation of Fisher and Lee, which forgives any turn and mirroring; spheres by the best rotation.
+    code_kinds : sequence of str, optional
+        What the codes are, such as ``kinds_`` of :class:`~unbraid.ProductManifold`. Default: "interval" for every
+        column, as of a method that knows no other kind: an angle is then found by none of them.
     weak : bool
         Score after canonical correlation analysis.
     test_size : float or int, optional
@@ -100,7 +111,8 @@ def mcc(
     References
     ----------
     Hyvarinen & Morioka 2016, "Unsupervised feature extraction by time-contrastive learning"; weak and out of sample:
-    Khemakhem et al. 2020, "ICE-BeeM", section 4.
+    Khemakhem et al. 2020, "ICE-BeeM", section 4. Circles: Fisher & Lee 1983, "A correlation coefficient for circular
+    data", eq. 2.
 
     Examples
     --------
@@ -111,8 +123,23 @@ def mcc(
     >>> rotated = factors @ np.array([[1, -1], [1, 1]])
     >>> round(mcc(factors, rotated), 1), round(mcc(factors, rotated, weak=True), 6)
     (0.7, 1.0)
+
+    An angle and a height, found as an angle that runs the other way from elsewhere, and a height:
+
+    >>> angle, height = 2 * np.pi * factors.T
+    >>> codes = np.stack([height, 1 - angle], axis=1)
+    >>> round(mcc(factors * 2 * np.pi, codes, kinds=["circle", "interval"], code_kinds=["interval", "circle"]), 6)
+    1.0
     """
     choose(kind, ("pearson", "spearman"), "kind")
+    if kinds is not None:
+        if weak or not (factors_test is None and codes_test is None and test_size is None):
+            raise ValueError("kinds are compared in sample and without weak=True; leave one of the two out.")
+        truth, z = check(factors, codes)
+        table = np.abs(kind_correlations(truth.values, z, kinds, code_kinds, lambda v, z: correlations(v, z, kind)))
+        return float(_match(table).correlation.sum() / len(table))
+    if code_kinds is not None:
+        raise ValueError("code_kinds were given without kinds, those of the factors; give both.")
     if factors_test is None and codes_test is None and test_size is None:
         truth, z = check(factors, codes)
         v = truth.varying().values

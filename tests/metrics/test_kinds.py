@@ -1,0 +1,67 @@
+"""Correlations of angles and directions against closed forms and the definition written out."""
+
+import numpy as np
+import pytest
+
+from unbraid.metrics import mcc
+from unbraid.metrics.kinds import circular_correlation, spherical_correlation
+
+RNG = np.random.default_rng(0)
+ANGLE = RNG.uniform(-np.pi, np.pi, 2000)
+
+
+def test_circular_correlation_is_the_sum_over_pairs():
+    a, b = RNG.vonmises(0.3, 2, 60), RNG.vonmises(-1, 1, 60)
+    b = a + 0.5 * b
+    i, j = np.triu_indices(60, 1)
+    sa, sb = np.sin(a[i] - a[j]), np.sin(b[i] - b[j])
+    expected = (sa * sb).sum() / np.sqrt((sa**2).sum() * (sb**2).sum())
+    assert circular_correlation(a, b) == pytest.approx(expected, abs=1e-12)
+
+
+def test_turned_mirrored_doubled_and_unrelated_angles():
+    assert circular_correlation(ANGLE, ANGLE + 2) == pytest.approx(1, abs=1e-12)
+    assert circular_correlation(ANGLE, 1 - ANGLE) == pytest.approx(-1, abs=1e-12)
+    assert abs(circular_correlation(ANGLE, 2 * ANGLE)) < 0.02
+    assert abs(circular_correlation(ANGLE, RNG.permutation(ANGLE))) < 0.05
+    assert circular_correlation(ANGLE, np.full(2000, 0.1)) == 0
+
+
+def test_noise_on_a_uniform_angle_has_the_closed_form():
+    """Of uniform a and independent noise e symmetric around 0, rho = E[cos e]^2."""
+    a, e = RNG.uniform(0, 2 * np.pi, 200_000), RNG.normal(0, 0.7, 200_000)
+    assert circular_correlation(a, a + e) == pytest.approx(np.exp(-(0.7**2)), abs=0.01)
+
+
+def test_directions_up_to_a_rotation():
+    v = RNG.normal(size=(5000, 3))
+    v /= np.linalg.norm(v, axis=1, keepdims=True)
+    turned = v @ np.linalg.qr(RNG.normal(size=(3, 3)))[0]
+    assert spherical_correlation(v, turned) == pytest.approx(1, abs=1e-9)
+    assert spherical_correlation(v, RNG.permutation(v)) < 0.06
+
+
+def test_mcc_matches_kinds():
+    height = RNG.uniform(size=2000)
+    factors = np.stack([ANGLE, height], axis=1)
+    codes = np.stack([3 - 2 * height, np.angle(np.exp(1j * (1 - ANGLE)))], axis=1)
+    kinds = {"kinds": ["circle", "interval"], "code_kinds": ["interval", "circle"]}
+    assert mcc(factors, codes, **kinds) == pytest.approx(1, abs=1e-9)
+    assert mcc(factors, codes) < 0.9  # an angle is no number: where it wraps, the two part
+    assert mcc(factors, codes, kinds=["circle", "interval"]) == pytest.approx(0.5, abs=0.02)
+    v = RNG.normal(size=(2000, 3))
+    v /= np.linalg.norm(v, axis=1, keepdims=True)
+    with_sphere = {"kinds": ["sphere", "circle"], "code_kinds": ["circle", "sphere"]}
+    assert mcc(np.c_[v, ANGLE], np.c_[ANGLE, v[:, ::-1]], **with_sphere) == pytest.approx(1, abs=1e-9)
+
+
+def test_errors_say_what_to_do():
+    codes = np.c_[ANGLE, ANGLE]
+    with pytest.raises(ValueError, match="'torus'; allowed are 'interval', 'circle', 'sphere'"):
+        mcc(codes, codes, kinds=["torus", "circle"])
+    with pytest.raises(ValueError, match="are 4 columns, and factors have 2"):
+        mcc(codes, codes, kinds=["sphere", "circle"])
+    with pytest.raises(ValueError, match="without weak"):
+        mcc(codes, codes, kinds=["circle", "circle"], weak=True)
+    with pytest.raises(ValueError, match="without kinds"):
+        mcc(codes, codes, code_kinds=["circle", "circle"])
