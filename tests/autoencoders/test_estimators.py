@@ -120,8 +120,15 @@ def test_a_code_does_not_depend_on_its_batch(X):
 def test_blocks_and_tensors_are_read_like_the_array():
     X = images(30)
     codes = make("VAE").fit_transform(X)
-    for form in ([X[:10], X[10:]], torch.from_numpy(X), lambda: iter([X[:7], X[7:]])):
+    for form in (ub.Blocks([X[:10], X[10:]]), list(X), torch.from_numpy(X), lambda: iter([X[:7], X[7:]])):
         np.testing.assert_allclose(make("VAE").fit_transform(form), codes, atol=1e-6)
+
+
+def test_a_large_offset_costs_no_digits():
+    """Whole numbers beside 1.7e9, as of a clock: float32 would keep steps of 128 only."""
+    X = np.random.default_rng(0).integers(0, 1000, size=(60, 4))
+    codes = make("VAE").fit_transform(X)
+    np.testing.assert_allclose(make("VAE").fit_transform(X + 1_700_000_000), codes, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["dsprites", "shapes-xy"])

@@ -15,6 +15,7 @@ SMALL = {
     "autoencoders": {"n_factors": 2, "max_steps": 4, "batch_size": 16, "log_every": 1},
     "flows": {"architecture": "dense", "n_blocks": 2, "hidden": 4, "max_steps": 4, "n_init": 1},
     "geometry": {"dim": 2, "n_jobs": 1},
+    "product-manifold": {},
     "pca-ica": {"n_factors": 2},
     "self-supervised-gin": {
         "augment": shake, "architecture": "dense", "n_blocks": 2, "hidden": 4, "max_steps": 4, "n_init": 1

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from unbraid.contract.inputs import Rows
+from unbraid.contract.sources import Blocks
 
 
 @pytest.fixture
@@ -23,7 +24,7 @@ def test_order_number_and_type_of_the_rows_are_seen(X, change):
 
 
 def test_layout_and_blocks_are_not_seen(X):
-    forms = [np.asfortranarray(X), X.copy(), [X[:200], X[200:]], lambda: iter([X[:1], X[1:]])]
+    forms = [np.asfortranarray(X), X.copy(), Blocks([X[:200], X[200:]]), lambda: iter([X[:1], X[1:]])]
     assert {Rows(form).fingerprint() for form in forms} == {Rows(X).fingerprint()}
 
 

@@ -6,6 +6,7 @@ import pandas
 import pytest
 import scipy.sparse as sp
 import torch
+from PIL import Image
 from sklearn.base import clone
 
 import unbraid as ub
@@ -53,6 +54,26 @@ def test_frames_have_names():
         np.testing.assert_array_equal(rows.array(), TABLE)
         assert rows.names == ["a", "b", "c"]
     assert Rows(pandas.DataFrame(TABLE)).names is None
+
+
+def test_a_list_of_images_is_a_stack_whatever_their_number():
+    """A list of two HxW images used to be read as two blocks of rows."""
+    for images in (
+        list(BYTES),
+        tuple(BYTES),
+        [torch.from_numpy(x) for x in BYTES],
+        [Image.fromarray(x) for x in BYTES],
+    ):
+        rows = Rows(images)
+        assert (len(rows), rows.row_shape, rows.unit) == (10, (4, 5), 255)
+        np.testing.assert_array_equal(rows.array(), Rows(BYTES).array())
+
+
+def test_items_of_a_torch_data_set_are_rows_with_channels_last():
+    colours = torch.from_numpy(np.repeat(BYTES[:, None], 3, axis=1))  # (10, 3, 4, 5)
+    rows = Rows(torch.utils.data.Subset(torch.utils.data.TensorDataset(colours, torch.arange(10)), [4, 2]))
+    assert rows.row_shape == (4, 5, 3)
+    np.testing.assert_array_equal(rows.array()[..., 1], Rows(BYTES).array()[[4, 2]])
 
 
 def test_data_sets_draw_the_same_rows_again():
@@ -182,10 +203,33 @@ def generator():
     yield TABLE
 
 
+TENSORS = torch.utils.data.TensorDataset(torch.zeros(10, 3))
+
+
+class Stream(torch.utils.data.IterableDataset):
+    def __iter__(self):
+        return iter(TABLE)
+
+
 REFUSED = {
     "iterator": (generator(), TypeError, "can be read only once"),
-    "number": (3, TypeError, "X is a int; it must be an array or an iterable"),
-    "nothing": ([], ValueError, "X yields no block at all"),
+    "number": (3, TypeError, "X is a int; it must be an array, a frame, a list of rows"),
+    "nothing": ([], ValueError, "X is an empty list: there is nothing to fit"),
+    "no blocks": (ub.Blocks([]), ValueError, "X yields no block at all"),
+    "a path": ("photos/a.npy", TypeError, r"unbraid\.datasets\.open"),
+    "a dict": ({"a": TABLE}, TypeError, "X is a dict; it must be"),
+    "records": (np.zeros(3, dtype=[("a", float)]), ValueError, "must hold numbers"),
+    "blocks as a list": ([TABLE, TABLE[:5]], ValueError, r"different shapes \(\(5, 3\), \(10, 3\)\).*unbraid\.Blocks"),
+    "bytes and floats": ([BYTES[0], FLOATS[0]], ValueError, r"different types \(float32, uint8\)"),
+    "stream": (Stream(), TypeError, "Stream without a length"),
+    "sampled": (
+        torch.utils.data.DataLoader(TENSORS, sampler=torch.utils.data.SubsetRandomSampler([3])),
+        TypeError,
+        "with a sampler",
+    ),
+    "collated": (torch.utils.data.DataLoader(TENSORS, collate_fn=lambda batch: batch), TypeError, "collate_fn"),
+    "large": (np.array([[1e300, 1.0]]), ValueError, "X reaches 1e.300, .* squares of such numbers do not fit"),
+    "large float32": (np.full((4, 3), 1e30, np.float32), ValueError, "do not fit into float32. Rescale X"),
     "sparse": (sp.csr_array(np.eye(3)), TypeError, "Sparse data was passed"),
     "complex": (np.eye(3) * 1j, ValueError, "Complex data not supported"),
     "text": (np.array([["a", "b"]]), ValueError, "it must hold numbers"),
@@ -208,8 +252,12 @@ REFUSED = {
         ValueError,
         r"unknown shape .*compute_chunk_sizes",
     ),
-    "blocks of two shapes": ([TABLE, TABLE[:, :2]], ValueError, r"rows of shape \(2,\), but is expecting \(3,\)"),
-    "blocks of two units": ([BYTES, FLOATS], ValueError, "a block of float32 after one of uint8"),
+    "blocks of two shapes": (
+        ub.Blocks([TABLE, TABLE[:, :2]]),
+        ValueError,
+        r"rows of shape \(2,\), but is expecting \(3,\)",
+    ),
+    "blocks of two units": (ub.Blocks([BYTES, FLOATS]), ValueError, "a block of float32 after one of uint8"),
 }
 
 
@@ -220,8 +268,8 @@ def test_what_cannot_be_read_is_refused(case):
         Rows(X).array()
 
 
-def test_large_values_are_finite():
-    X = np.full((4, 3), 3e38, np.float32)
+def test_large_values_whose_squares_fit():
+    X = np.full((4, 3), 1e15, np.float32)
     np.testing.assert_array_equal(Rows(X).array(), X)
 
 
@@ -243,6 +291,6 @@ def test_a_sample_is_fair():
     """Each of 40 rows, in blocks of 7, is in a sample of 10 with probability 1/4: 2000 draws, five standard errors."""
     X = np.arange(40.0)[:, None]
     rng = np.random.RandomState(0)
-    blocks = [X[i : i + 7] for i in range(0, 40, 7)]
+    blocks = ub.Blocks([X[i : i + 7] for i in range(0, 40, 7)])
     counts = sum(np.bincount(Rows(blocks).sample(10, rng)[:, 0].astype(int), minlength=40) for _ in range(2000))
     assert np.abs(counts - 500).max() < 5 * np.sqrt(2000 * 0.25 * 0.75)

@@ -214,7 +214,7 @@ def test_observations_of_every_kind_are_encoded_alike():
     names = ["mcc", "local_isometry"]
     expected = [s.value for s in ub.evaluate(model, (frame, factors), metrics=names, protocol=QUICK)]
     plain = ub.PCAICA(n_factors=2, random_state=0).fit(X)
-    for given in (X, X.tolist(), [X[:700], X[700:]], torch.from_numpy(X)):
+    for given in (X, X.tolist(), ub.Blocks([X[:700], X[700:]]), torch.from_numpy(X)):
         found = [s.value for s in ub.evaluate(plain, (given, factors), metrics=names, protocol=QUICK)]
         assert found == pytest.approx(expected, abs=1e-9)
 

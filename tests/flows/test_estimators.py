@@ -440,3 +440,9 @@ def test_self_supervised_finds_the_factors():
 
 def test_every_flow_is_an_estimator():
     assert all(issubclass(cls, FlowEstimator) for cls in [*FLOWS, ub.SelfSupervisedGIN])
+
+
+def test_an_offset_that_float32_cannot_hold_is_refused():
+    X = np.random.default_rng(0).integers(0, 1000, size=(50, 3))
+    with pytest.raises(ValueError, match=r"column 1 of X is about 1.7e\+09 and varies by .*StandardScaler"):
+        ub.RealNVP(n_blocks=2, hidden=4, max_steps=2).fit(X + [0, 1_700_000_000, 0])

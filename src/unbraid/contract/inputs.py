@@ -1,11 +1,12 @@
 """One way from anything a user holds to blocks of rows, and one rule for the unit of pictures.
 
 The rule. Pictures are rows of two or three axes (height, width[, channels]). Stored as bool or uint8 they are read in
-[0, 1]: bytes are divided by 255, unless all of them are 0 and 1, and every method decodes to [0, 1]. All else (floats,
-wider integers, tables of any type) is taken as the numbers it holds, and decoded in their own unit. A model that was
-fitted on uint8 pictures takes floats in [0, 1] as the same pictures and refuses others; one that was fitted on floats
-refuses uint8 pictures, unless it asks for floats in [0, 1] anyway: then bytes are divided by 255, and refused if they
-are all 0 and 1, as one cannot tell whether 1 is white.
+[0, 1]: bytes are divided by 255, unless all of them are 0 and 1, and every method decodes to [0, 1]. All else
+(floats, wider integers, tables of any type) is taken as the numbers it holds, and decoded in their own unit; so the
+12 or 16 bits of a camera stay counts, as nothing says which count is white, until they are divided by a number that
+is. A model that was fitted on uint8 pictures takes floats in [0, 1] as the same pictures and refuses others; one that
+was fitted on floats refuses uint8 pictures, unless it asks for floats in [0, 1] anyway: then bytes are divided by
+255, and refused if they are all 0 and 1, as one cannot tell whether 1 is white.
 """
 
 import zlib
@@ -15,19 +16,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unbraid.contract.sources import as_source, is_dataset, is_sliceable
+
 BLOCK_BYTES = 64 * 2**20
 FINGERPRINT_ROWS = 64  # of what is not in memory
 
 
 class Rows:
-    """Rows of anything: arrays, memory maps, HDF5 and zarr arrays, frames, torch tensors, Dask arrays, data sets.
+    """Rows of anything: arrays, memory maps, HDF5 and zarr arrays, frames, torch tensors and data sets, Dask arrays.
 
     Parameters
     ----------
-    X : array-like, sliceable object with a shape, Dataset, or iterable of blocks
-        An iterable is gone through more than once, so a generator must be given as a function that makes it, or as
-        a list. Blocks are arrays (rows, ...): a list of single pictures must be stacked first. What
-        :func:`unbraid.datasets.open` returns is sliceable.
+    X : array-like, sliceable object with a shape, Dataset, or Blocks
+        A list is a stack of rows of one shape, for instance of images. Blocks, arrays (rows, ...), are given as
+        :class:`~unbraid.contract.sources.Blocks` or by a function that returns an iterator over them. What
+        :func:`unbraid.datasets.open` returns is sliceable. Of a torch DataLoader, the data set is read, in its order.
     fewest : int
         Rows that are needed; fewer are an error.
     drawn : int
@@ -50,7 +53,8 @@ class Rows:
 
     Examples
     --------
-    >>> rows = Rows([np.zeros((2, 3)), np.ones((1, 3))])
+    >>> from unbraid.contract.sources import Blocks
+    >>> rows = Rows(Blocks([np.zeros((2, 3)), np.ones((1, 3))]))
     >>> len(rows), rows.n_features, [b.shape for b in rows]
     (3, 3, [(2, 3), (1, 3)])
     >>> float(Rows(np.full((2, 4, 4), 51, np.uint8)).array().max())
@@ -58,10 +62,10 @@ class Rows:
     """
 
     def __init__(self, X: Any, *, fewest: int = 1, drawn: int = 10_000):
-        X, self.names = _as_source(X)
+        X, self.names = as_source(X)
         self.source = X
         self.on_read: Callable[[int], Any] = lambda rows: None  # told how many rows each block had
-        self._draws = _is_dataset(X)
+        self._draws = is_dataset(X)
         self.endless = self._draws and not hasattr(X, "rows")
         self._n: int | None
         if self._draws:
@@ -74,21 +78,14 @@ class Rows:
             self._n = int(X.shape[0]) if len(X.shape) else 0
             self.dtype = np.dtype(X.dtype)
         else:
-            self.row_shape, self.dtype, self._n = *self._first_block(X), None
+            self.row_shape, self.dtype, self._n = *self._first_block(), None
         self._check_kind(fewest)
         self.n_features = int(np.prod(self.row_shape))
         self.is_picture = self.dtype.kind in "bu" and self.dtype.itemsize == 1 and len(self.row_shape) in (2, 3)
         self.unit = self._find_unit()
         self.in_unit_interval = False  # set by read_as: floats must then lie in [0, 1]
 
-    def _first_block(self, X: Any) -> tuple[tuple[int, ...], np.dtype]:
-        if isinstance(X, Iterator):
-            raise TypeError(
-                "X is an iterator that can be read only once, and fitting reads it more than once. Give a list of "
-                "blocks, or a function that returns a new iterator: HessianICA().fit(lambda: blocks())."
-            )
-        if not (callable(X) or isinstance(X, Iterable)):
-            raise TypeError(f"X is a {type(X).__name__}; it must be an array or an iterable of arrays.")
+    def _first_block(self) -> tuple[tuple[int, ...], np.dtype]:
         first = next(iter(self.stored()), None)
         if first is None:
             raise ValueError("X yields no block at all: there is nothing to fit.")
@@ -184,8 +181,8 @@ class Rows:
 
     def _given_blocks(self, most: int | None) -> Iterator[NDArray]:
         seen = 0
-        for given in self.source() if callable(self.source) else self.source:
-            block = np.asarray(_as_source(given)[0])
+        for given in self.source:
+            block = np.asarray(as_source(given)[0])
             if hasattr(self, "row_shape"):
                 self._check_block(block)
             block = block if most is None else block[: most - seen]
@@ -234,13 +231,19 @@ class Rows:
 
     def check(self, values: NDArray, *, exact: bool = False) -> None:
         """Finite; pictures within [0, 1]. ``exact`` values are whole numbers, which are finite."""
+        flat = values.reshape(-1)
         with np.errstate(over="ignore", invalid="ignore"):
-            doubtful = not exact and values.size and not np.isfinite(values.sum())  # fast, and rarely wrong
+            doubtful = not exact and not np.isfinite(flat @ flat)
         if doubtful and not np.isfinite(values).all():
             bad = int((~np.isfinite(values)).reshape(len(values), -1).any(axis=1).sum())
             raise ValueError(
                 f"Input X contains NaN or infinity ({bad} rows of a block of {len(values)}). "
                 "Remove those rows or fill the gaps first."
+            )
+        if doubtful:
+            raise ValueError(
+                f"X reaches {np.abs(values).max():.3g}, and the squares of such numbers do not fit into "
+                f"{values.dtype}. Rescale X, for instance X / np.abs(X).max(), or remove what marks a missing value."
             )
         bounded = self.in_unit_interval or (self.is_picture and self.unit == 1)
         if bounded and values.size and (values.min() < 0 or values.max() > 1):
@@ -312,11 +315,6 @@ def checksum(values: NDArray, start: int = 0) -> int:
     return zlib.crc32(np.ascontiguousarray(values).data.cast("B") if values.size else b"", start)
 
 
-def is_sliceable(X: Any) -> bool:
-    """Whether rows can be had by slices, as of an array."""
-    return hasattr(X, "shape") and hasattr(X, "__getitem__") and hasattr(X, "dtype")
-
-
 def _check_known_shape(X: Any) -> None:
     if any(isinstance(s, float) for s in X.shape):  # NaN, as of a Dask array that was filtered
         raise ValueError(f"X has the unknown shape {X.shape}. Call X.compute_chunk_sizes() first.")
@@ -325,32 +323,3 @@ def _check_known_shape(X: Any) -> None:
 def is_lazy(X: Any) -> bool:
     """Whether X is a Dask array, which is mapped block by block and not computed."""
     return hasattr(X, "map_blocks") and hasattr(X, "dask")
-
-
-def _is_dataset(X: Any) -> bool:
-    """Whether X draws its rows from known factors, as :class:`unbraid.datasets.base.Dataset` does."""
-    return hasattr(X, "sample") and hasattr(X, "factor_names")
-
-
-def _as_source(X: Any) -> tuple[Any, list[str] | None]:
-    """Something that :class:`Rows` reads, and the column names of a frame."""
-    if hasattr(X, "tocsr"):
-        raise TypeError("Sparse data was passed for X, but dense data is required. Use X.toarray() to convert it.")
-    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
-        raise ValueError(
-            f"X is a masked array with {np.ma.count_masked(X)} masked values, and none may be missing. Remove those "
-            "rows or fill the gaps first."
-        )
-    if hasattr(X, "detach") and hasattr(X, "cpu"):  # a torch tensor, told without importing torch
-        X = X.detach().cpu()
-        return (X.float() if str(X.dtype) == "torch.bfloat16" else X).numpy(), None  # numpy has no bfloat16
-    if hasattr(X, "columns") and hasattr(X, "to_numpy"):
-        names = list(X.columns)
-        return np.asarray(X.to_numpy()), names if all(isinstance(n, str) for n in names) else None
-    if _is_dataset(X) or is_sliceable(X):
-        return X, None
-    if hasattr(X, "__array__"):
-        return np.asarray(X), None
-    if isinstance(X, list | tuple) and not all(getattr(part, "ndim", 0) >= 2 for part in X):
-        return np.asarray(X), None
-    return X, None

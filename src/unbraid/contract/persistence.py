@@ -101,11 +101,15 @@ def _is_unfinished(path: Path) -> bool:
 
 def _write_arrays(arrays: dict[str, np.ndarray], file: Path) -> None:
     """With the permissions of any new file; safetensors would keep it from all other users."""
+    from safetensors import SafetensorError
     from safetensors.numpy import save_file
 
     file.touch()
     mode = file.stat().st_mode
-    save_file(arrays, file)
+    try:
+        save_file(arrays, file)
+    except SafetensorError as error:  # what the system says, a full disk for instance, in safetensors' own kind
+        raise OSError(f"{file} cannot be written ({error}). An earlier run there is as it was.") from error
     file.chmod(mode)
 
 

@@ -1,8 +1,27 @@
-"""Progress bars on standard error, shown on a terminal and silent elsewhere."""
+"""Progress on standard error: bars on a terminal; elsewhere nothing, or plain lines where the command line asks."""
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
+
+LINE_EVERY = 10.0  # seconds between two plain lines
+_style: ContextVar[str] = ContextVar("style", default="bars")
+
+
+@contextmanager
+def progress_style(style: str) -> Iterator[None]:
+    """How progress is shown within: "bars" (on a terminal only), "lines" where there is no terminal, or "off".
+
+    >>> with progress_style("off"), bar("fit", total=3) as advance:
+    ...     advance()
+    """
+    before = _style.set(style)
+    try:
+        yield
+    finally:
+        _style.reset(before)
 
 
 @contextmanager
@@ -14,7 +33,11 @@ def bar(description: str, total: float | None = None, *, show: bool | None = Non
     >>> with bar("fit", total=3, show=False) as advance:
     ...     advance(1, loss=0.25)
     """
-    if not (sys.stderr.isatty() if show is None else show):
+    style = _style.get()
+    if show is None and style == "lines" and not sys.stderr.isatty():
+        yield _lines(description, total)
+        return
+    if not (sys.stderr.isatty() and style != "off" if show is None else show):
         yield lambda amount=1, **notes: None
         return
     from rich.console import Console
@@ -39,9 +62,30 @@ def bar(description: str, total: float | None = None, *, show: bool | None = Non
         task = progress.add_task(description, total=total, notes="")
 
         def advance(amount: float = 1, **notes: float | str) -> None:
-            text = "  ".join(f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in notes.items())
+            text = _words(notes)
             progress.update(task, advance=amount)
             if notes:
                 progress.update(task, notes=text)
 
         yield advance
+
+
+def _words(notes: dict[str, float | str]) -> str:
+    return "  ".join(f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in notes.items())
+
+
+def _lines(description: str, total: float | None) -> Callable:
+    """Plain lines for logs, by time: none of work that is done within ``LINE_EVERY`` seconds."""
+    started = last = time.monotonic()
+    done = 0.0
+
+    def advance(amount: float = 1, **notes: float | str) -> None:
+        nonlocal done, last
+        done += amount
+        now = time.monotonic()
+        if now - last >= LINE_EVERY:
+            last = now
+            of = "" if total is None else f" of {total:g}"
+            print(f"{description}: {done:g}{of} after {now - started:.0f} s  {_words(notes)}".rstrip(), file=sys.stderr)
+
+    return advance

@@ -15,9 +15,14 @@ from unbraid.methods import METHODS
 # Objects that estimators hold, and where they live now.
 RECORDS = {
     "Candidate": "spectral.selection",
+    "Diagnosis": "diagnosis.findings",
     "Diagnostics": "spectral.diagnostics",
     "DimensionEstimate": "manifold.dimension",
+    "FactorCheck": "geometry.product_checks",
+    "Finding": "diagnosis.findings",
     "LocalMaps": "spectral.extension",
+    "ProductDiagnostics": "geometry.product",
+    "ProductMaps": "geometry.product_maps",
     "Reduction": "spectral.reduction",
     "Rotation": "spectral.ica",
     "Selection": "spectral.selection",

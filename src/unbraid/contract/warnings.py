@@ -1,5 +1,8 @@
 """The one family of warnings. Python's own filters take any of them, or all by their common parent."""
 
+import warnings
+from dataclasses import dataclass
+
 from sklearn.exceptions import ConvergenceWarning as _ConvergenceWarning
 
 
@@ -21,3 +24,39 @@ class DataWarning(UnbraidWarning):
 
 class ConvergenceWarning(UnbraidWarning, _ConvergenceWarning):
     """A solver or a training run ended before it was done."""
+
+
+@dataclass(frozen=True)
+class Code:
+    """A line of the list of warnings: what kind, the sentence with room for figures, and what to do."""
+
+    category: type[UnbraidWarning]
+    sentence: str
+    remedy: str
+
+
+CODES = {
+    "UB101": Code(
+        AssumptionWarning,
+        "the diagnosis of these data says no ({causes}); {method} was fitted all the same, as the best guess. Its "
+        "codes are not to be taken for the factors.",
+        "print(model.diagnosis_) says what fails and what would help.",
+    ),
+}
+
+
+def warn(code: str, *, stacklevel: int = 2, **figures: object) -> None:
+    """Give the warning of a code, with its figures.
+
+    Parameters
+    ----------
+    code : str
+        A name of ``CODES``.
+    stacklevel : int
+        As of :func:`warnings.warn`: 2 points at the caller of this function.
+    **figures
+        What the sentence has room for.
+    """
+    known = CODES[code]
+    text = f"{code}: {known.sentence.format(**figures)} {known.remedy}"
+    warnings.warn(text, known.category, stacklevel=stacklevel + 1)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unbraid import datasets
+from unbraid.contract.sources import Blocks
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,8 @@ def kinds_of(X: NDArray, folder: Path) -> Iterator[dict[str, Any]]:
         "an array in Fortran order": np.asfortranarray(X),
         "a memory map": np.load(folder / "X.npy", mmap_mode="r"),
         "a file": datasets.open(folder / "X.npy"),
-        "a list of blocks": [X[:some], X[some:]],
+        "blocks": Blocks([X[:some], X[some:]]),
+        "a list of arrays": list(X),
         "a function that yields blocks": lambda: iter([X[:some], X[some:]]),
     }
     if X.dtype == np.float64:
@@ -77,6 +79,9 @@ def kinds_of(X: NDArray, folder: Path) -> Iterator[dict[str, Any]]:
         import torch
 
         kinds["a torch tensor"] = torch.from_numpy(X)
+        tensors = torch.utils.data.TensorDataset(torch.from_numpy(X), torch.zeros(len(X)))
+        kinds["a TensorDataset"] = tensors
+        kinds["a DataLoader that shuffles"] = torch.utils.data.DataLoader(tensors, batch_size=7, shuffle=True)
     if find_spec("pandas") and X.ndim == 2:
         import pandas
 

@@ -1,0 +1,68 @@
+"""Arrays with named axes: an ``xarray.DataArray`` in, one with the same coordinates and an axis of factors out."""
+
+from typing import Any
+
+from unbraid.contract.extras import require
+
+
+def transform(model: Any, X: Any, *, dim: str | None = None) -> Any:
+    """Codes of a DataArray, with its coordinates along the axis of the observations.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        With ``transform``.
+    X : xarray.DataArray
+    dim : str, optional
+        The axis of the observations; by default the first.
+
+    Returns
+    -------
+    xarray.DataArray
+        Of the axes (dim, "factor").
+
+    Examples
+    --------
+    >>> import numpy as np, xarray, unbraid as ub
+    >>> z = np.random.default_rng(0).uniform(size=(300, 2)) @ [[1.0, 2.0, 0.0], [0.0, 1.0, 1.0]]
+    >>> wind = xarray.DataArray(z, dims=("time", "place"), coords={"time": np.arange(300)})
+    >>> codes = fit_transform(ub.PCAICA(2, random_state=0), wind)
+    >>> codes.dims, int(codes.time[7])
+    (('time', 'factor'), 7)
+    """
+    rows = _rows_first(X, dim)
+    return _labelled(model.transform(rows.values), rows)
+
+
+def fit_transform(model: Any, X: Any, *, dim: str | None = None) -> Any:
+    """Fit on a DataArray, and give its codes as :func:`transform` does.
+
+    Parameters
+    ----------
+    model : estimator
+    X : xarray.DataArray
+    dim : str, optional
+        The axis of the observations; by default the first.
+
+    Returns
+    -------
+    xarray.DataArray
+    """
+    rows = _rows_first(X, dim)
+    return _labelled(model.fit_transform(rows.values), rows)
+
+
+def _rows_first(X: Any, dim: str | None) -> Any:
+    xarray = require("xarray", "cells")
+    if not isinstance(X, xarray.DataArray):
+        raise TypeError(f"X is a {type(X).__name__}; it must be an xarray.DataArray. Of a Dataset, choose a variable.")
+    if dim is not None and dim not in X.dims:
+        raise ValueError(f"X has no axis {dim!r}. Its axes: {', '.join(map(str, X.dims))}.")
+    return X if dim is None else X.transpose(dim, ...)
+
+
+def _labelled(codes: Any, rows: Any) -> Any:
+    xarray = require("xarray", "cells")
+    axis = rows.dims[0]
+    kept = {name: value for name, value in rows.coords.items() if value.dims == (axis,)}
+    return xarray.DataArray(codes, dims=(axis, "factor"), coords=kept, name="codes")

@@ -1,0 +1,185 @@
+"""What a user holds, told apart by one rule each: arrays, frames, tensors, torch data sets, lists, blocks.
+
+A list or tuple is a stack: its parts are rows of one shape (numbers, spectra, images). Blocks, each with many rows, are
+given as :class:`Blocks`, or by a function that returns a new iterator over them.
+"""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+SHOWN = 3  # shapes that an error lists
+
+
+class Blocks:
+    """Rows in blocks, one block after the other; for what does not fit into memory, or comes in parts.
+
+    Parameters
+    ----------
+    blocks : iterable of arrays (rows, ...), or a function that returns an iterator over them
+        It is gone through more than once, so an iterator that can be read only once is refused.
+
+    Examples
+    --------
+    >>> import unbraid as ub
+    >>> z = np.random.default_rng(0).uniform(size=(500, 2)) @ [[1.0, 2.0, 0.0], [0.0, 1.0, 1.0]]
+    >>> ub.PCAICA(2, random_state=0).fit_transform(Blocks([z[:200], z[200:]])).shape
+    (500, 2)
+    """
+
+    def __init__(self, blocks: Iterable[Any] | Callable[[], Iterable[Any]]):
+        if isinstance(blocks, Iterator):
+            raise TypeError(
+                "X is an iterator that can be read only once, and fitting reads it more than once. Give a list of "
+                "blocks, or a function that returns a new iterator: unbraid.Blocks(lambda: read_blocks())."
+            )
+        if not (callable(blocks) or isinstance(blocks, Iterable)):
+            raise TypeError(f"blocks is a {type(blocks).__name__}; it must be a list of arrays, or a function.")
+        self.blocks = blocks
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.blocks() if callable(self.blocks) else self.blocks)
+
+
+class Items:
+    """Rows of anything with a length and items, such as a torch ``Dataset``, read when they are asked for.
+
+    Of an item that is a tuple the first part is taken; tensors (channels, height, width) come with the channels last.
+
+    Parameters
+    ----------
+    data : object with ``len`` and items
+
+    Attributes
+    ----------
+    shape : tuple of int
+    dtype : numpy dtype
+    """
+
+    def __init__(self, data: Any):
+        if len(data) == 0:
+            raise ValueError(f"the {type(data).__name__} holds no rows.")
+        self._data = data
+        self._first = _item(data, 0)
+        self.shape, self.dtype = (len(data), *self._first.shape), self._first.dtype
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: Any) -> NDArray:
+        return self.read(np.atleast_1d(np.arange(len(self))[rows]))
+
+    def read(self, rows: NDArray) -> NDArray:
+        """The rows with these numbers."""
+        first = self._first
+        out = np.empty((len(rows), *first.shape), dtype=first.dtype)
+        for i, row in enumerate(rows):
+            item = _item(self._data, int(row))
+            if item.shape != first.shape or item.dtype != first.dtype:
+                raise ValueError(
+                    f"item {row} of the {type(self._data).__name__} is {item.dtype} of shape {item.shape}, and item 0 "
+                    f"{first.dtype} of shape {first.shape}; bring them to one, for instance in its transform."
+                )
+            out[i] = item
+        return out
+
+
+def _item(data: Any, row: int) -> NDArray:
+    item = data[row]
+    if isinstance(item, tuple | list):
+        item = item[0]
+    channels_first = type(item).__module__.startswith("torch") and item.ndim == 3 and item.shape[0] in (1, 3, 4)
+    item = np.asarray(item)
+    if channels_first:
+        item = item[0] if item.shape[0] == 1 else np.moveaxis(item, 0, -1)
+    return item
+
+
+def is_sliceable(X: Any) -> bool:
+    """Whether rows can be had by slices, as of an array."""
+    return hasattr(X, "shape") and hasattr(X, "__getitem__") and hasattr(X, "dtype")
+
+
+def is_dataset(X: Any) -> bool:
+    """Whether X draws its rows from known factors, as :class:`unbraid.datasets.base.Dataset` does."""
+    return hasattr(X, "sample") and hasattr(X, "factor_names")
+
+
+def as_source(X: Any) -> tuple[Any, list[str] | None]:
+    """Something with rows (an array or alike, a data set or :class:`Blocks`), and the column names of a frame."""
+    if hasattr(X, "tocsr"):
+        raise TypeError("Sparse data was passed for X, but dense data is required. Use X.toarray() to convert it.")
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise ValueError(
+            f"X is a masked array with {np.ma.count_masked(X)} masked values, and none may be missing. Remove those "
+            "rows or fill the gaps first."
+        )
+    if hasattr(X, "detach") and hasattr(X, "cpu"):  # a torch tensor, told without importing torch
+        X = X.detach().cpu()
+        return (X.float() if str(X.dtype) == "torch.bfloat16" else X).numpy(), None  # numpy has no bfloat16
+    if hasattr(X, "columns") and hasattr(X, "to_numpy"):
+        names = list(X.columns)
+        return np.asarray(X.to_numpy()), names if all(isinstance(n, str) for n in names) else None
+    if is_dataset(X) or is_sliceable(X) or isinstance(X, Blocks):
+        return X, None
+    if hasattr(X, "__array__"):
+        return np.asarray(X), None
+    if isinstance(X, list | tuple):
+        return _stack(X), None
+    return _of_torch(X), None
+
+
+def _stack(parts: list | tuple) -> NDArray:
+    """Rows of one shape as an array; what looks like blocks is refused."""
+    if not len(parts):
+        raise ValueError("X is an empty list: there is nothing to fit.")
+    shapes = {tuple(getattr(part, "shape", ())) for part in parts}
+    if len(shapes) > 1 and max(map(len, shapes)) >= 2:
+        shown = ", ".join(map(str, sorted(shapes)[:SHOWN])) + (", ..." if len(shapes) > SHOWN else "")
+        raise ValueError(
+            f"X is a list of {len(parts)} arrays of different shapes ({shown}), and a list is a stack of rows of one "
+            "shape. Bring images to one size; give blocks of rows as unbraid.Blocks(X)."
+        )
+    types = {np.dtype(part.dtype) for part in parts if isinstance(part, np.ndarray)}
+    if len(types) > 1 and np.dtype(np.uint8) in types:
+        raise ValueError(
+            f"X is a list of arrays of different types ({', '.join(sorted(map(str, types)))}), and bytes are read in a "
+            "unit of their own. Give all in one type."
+        )
+    return np.asarray([as_source(part)[0] if shapes != {()} else part for part in parts])
+
+
+def _of_torch(X: Any) -> Any:
+    """A torch data set or loader as rows in its order; a function as blocks; all else is refused."""
+    data = sys.modules.get("torch.utils.data")
+    if data is not None and isinstance(X, data.DataLoader):
+        _check_loader(X, data)
+        X = X.dataset
+    if data is not None and isinstance(X, data.TensorDataset):
+        return as_source(X.tensors[0])[0]
+    if data is not None and isinstance(X, data.IterableDataset):
+        raise TypeError(f"X is a {type(X).__name__} without a length. Give unbraid.Blocks(lambda: batches_of(X)).")
+    if data is not None and isinstance(X, data.Dataset):
+        return Items(X)
+    if callable(X) or isinstance(X, Iterator):
+        return Blocks(X)
+    if isinstance(X, str | bytes) or hasattr(X, "__fspath__"):
+        raise TypeError(f"X is the text or path {X!r}. Open a file first: X = unbraid.datasets.open(path).")
+    raise TypeError(
+        f"X is a {type(X).__name__}; it must be an array, a frame, a list of rows, a data set, or unbraid.Blocks of "
+        "arrays with many rows each."
+    )
+
+
+def _check_loader(loader: Any, data: Any) -> None:
+    """Batches, shuffling and workers do not matter, as rows are read in the order of the data set; these do."""
+    plain = loader.collate_fn in (data.default_collate, data.default_convert)
+    whole = isinstance(loader.sampler, data.SequentialSampler | data.RandomSampler)
+    if not (plain and whole and not loader.drop_last):
+        raise TypeError(
+            "X is a DataLoader with a sampler, collate_fn or drop_last of its own, so that its rows are not those of "
+            "its data set. Give the data set itself, a torch.utils.data.Subset of it, or unbraid.Blocks of its batches."
+        )

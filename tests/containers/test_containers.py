@@ -1,0 +1,99 @@
+"""Data of other tools: codes where those tools expect them, with their names, and in the right order."""
+
+import anndata
+import numpy as np
+import pandas
+import polars
+import pytest
+import scipy.sparse
+import xarray
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+
+import unbraid as ub
+
+Z = np.random.default_rng(0).uniform(size=(200, 2))
+X = Z @ [[3.0, 1.0, 0.0], [0.0, 1.0, 2.0]]
+
+
+@pytest.mark.parametrize("make", [np.asarray, scipy.sparse.csr_matrix], ids=["dense", "sparse"])
+def test_anndata(make):
+    cells = anndata.AnnData(make(X), obsm={"X_pca": X[:, :2]})
+    model = ub.anndata.fit(cells, "pca-ica", n_factors=2, random_state=0)
+    np.testing.assert_array_equal(cells.obsm["X_unbraid"], ub.PCAICA(2, random_state=0).fit_transform(X))
+    kept = cells.uns["X_unbraid"]
+    assert kept["method"] == "pca-ica"
+    expected = np.corrcoef(X.T, cells.obsm["X_unbraid"].T)[:3, 3:]
+    np.testing.assert_allclose(kept["loadings"], expected, atol=1e-12)
+    assert model.n_factors_ == 2
+    ub.anndata.fit(cells, "pca-ica", n_factors=2, use_rep="X_pca", key_added="other")
+    assert cells.obsm["other"].shape == (200, 2)
+
+
+def test_anndata_refusals():
+    cells = anndata.AnnData(X)
+    with pytest.raises(ValueError, match=r"obsm has no 'X_pca'; it has: nothing"):
+        ub.anndata.fit(cells, use_rep="X_pca")
+    with pytest.raises(ValueError, match=r"no method 'magic'.*hessian-ica"):
+        ub.anndata.fit(cells, "magic")
+    with pytest.raises(ValueError, match=r"takes no condition.*gin"):
+        ub.anndata.fit(cells, "pca-ica", labels="batch")
+    with pytest.raises(ValueError, match=r"obs has no column 'batch'"):
+        ub.anndata.fit(cells, "gin", labels="batch")
+    assert not cells.obsm
+
+
+def test_xarray_keeps_the_coordinates_of_its_rows():
+    wind = xarray.DataArray(X.T, dims=("place", "time"), coords={"time": np.arange(200) * 6, "place": list("abc")})
+    codes = ub.labelled.fit_transform(ub.PCAICA(2, random_state=0), wind, dim="time")
+    assert codes.dims == ("time", "factor")
+    np.testing.assert_array_equal(codes.time, wind.time)
+    assert "place" not in codes.coords
+    np.testing.assert_array_equal(codes, ub.PCAICA(2, random_state=0).fit_transform(X))
+    with pytest.raises(ValueError, match=r"no axis 'day'. Its axes: place, time"):
+        ub.labelled.fit_transform(ub.PCAICA(2), wind, dim="day")
+
+
+def test_polars_frames_in_and_out():
+    frame = polars.DataFrame(X, schema=["a", "b", "c"])
+    model = ub.PCAICA(2, random_state=0).set_output(transform="polars").fit(frame)
+    out = model.transform(frame)
+    assert isinstance(out, polars.DataFrame)
+    assert out.columns == list(model.get_feature_names_out())
+    with pytest.raises(ValueError, match="feature names"):
+        model.transform(frame.select("b", "a", "c"))
+
+
+def test_windows_show_what_one_frame_does_not():
+    """Two sines with one phase in a window of two: a circle, on which the phase can be read to the last digit."""
+    t = np.arange(100) * 0.1
+    rows = ub.DelayEmbedding(window=2, lag=3).fit_transform(np.sin(t)[:, None])
+    np.testing.assert_array_equal(rows, np.column_stack([np.sin(t[3:]), np.sin(t[:-3])]))
+    cosine = (rows[:, 0] * np.cos(0.3) - rows[:, 1]) / np.sin(0.3)
+    np.testing.assert_allclose(cosine, np.cos(t[3:]), atol=1e-12)
+
+
+def test_no_window_reaches_into_the_next_recording():
+    recordings = [np.arange(5.0)[:, None], 100 + np.arange(4.0)[:, None]]
+    embedding = ub.DelayEmbedding(window=3).fit(recordings)
+    rows = embedding.transform(recordings)
+    assert (np.ptp(rows, axis=1) == 2).all()
+    assert embedding.places(recordings).tolist() == [[0, 2], [0, 3], [0, 4], [1, 2], [1, 3]]
+    with pytest.raises(ValueError, match=r"recording 1 has 2 frames, and a window of 3 at lag 1 needs 3"):
+        embedding.transform([recordings[0], recordings[1][:2]])
+    with pytest.raises(ValueError, match="frames of shape"):
+        embedding.transform([np.zeros((5, 2))])
+    with pytest.raises(ValueError, match="lag=0 must be"):
+        ub.DelayEmbedding(lag=0).fit(recordings)
+
+
+def test_a_pipeline_with_grid_search():
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"])
+    pipeline = make_pipeline(ub.DelayEmbedding(), ub.PCAICA(random_state=0))
+
+    def widest(model, rows, y=None):
+        return len(model[1].mean_)
+
+    search = GridSearchCV(pipeline, {"delayembedding__window": [1, 2, 3]}, scoring=widest, cv=2)
+    assert search.fit(frame).best_params_ == {"delayembedding__window": 3}
+    assert search.best_estimator_.transform(frame).shape == (198, 2)
