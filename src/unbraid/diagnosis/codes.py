@@ -1,0 +1,123 @@
+"""What a first fit shows: are distances kept, and are the codes independent, a product and not Gaussian?"""
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unbraid.contract.warnings import UnbraidWarning
+from unbraid.diagnosis import product
+from unbraid.diagnosis.findings import Finding
+from unbraid.diagnosis.gaussian import CLEAR, GAUSSIAN, separability
+from unbraid.diagnosis.ground import DRAWS, MOST_FACTORS, Ground
+from unbraid.diagnosis.structure import NOISY
+from unbraid.manifold.pairs import neighbor_pairs
+from unbraid.metrics.local_isometry import isometry_of_pairs
+from unbraid.spectral.factors import HessianICA
+from unbraid.spectral.pca_ica import PCAICA
+
+Floats = NDArray[np.float64]
+
+ISOMETRY = 0.5
+DENSE = 0.1
+REMEDY_PRODUCT = (
+    "The factors must be free of each other: every combination of their values must be possible, and none of them may "
+    "follow from others. Collect the missing combinations, or cut out a part of the data in which all occur."
+)
+
+
+def first_codes(ground: Ground) -> tuple[Floats | None, list[Finding]]:
+    """Codes of a quick fit on the rows looked at, and how well it kept distances; None where no fit makes sense."""
+    if ground.flat:
+        return _quietly(lambda: PCAICA(ground.d, random_state=0).fit_transform(ground.points)), []
+    if ground.d > MOST_FACTORS or len(ground.points) < 3 * (1 + ground.d + ground.d * (ground.d + 1) // 2):
+        words = f"Not tried: {len(ground.points)} points are too few to unroll {ground.d} curved factors."
+        holds = False if ground.d > MOST_FACTORS else None
+        remedy = "Take more points, or fix some factors while collecting: each needs several times as many points."
+        return None, [Finding("local isometry", holds, None, ISOMETRY, words, remedy=remedy)]
+    model = HessianICA(ground.d, random_state=0, progress=False)
+    codes = _quietly(lambda: model.fit_transform(ground.X))
+    return codes, [_isometry(ground, codes), _density(model.diagnostics_.extension_error)]
+
+
+def _quietly(fit: Callable[[], Floats]) -> Floats:
+    """What a fit returns; its own warnings say less than the findings that follow."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnbraidWarning)
+        return fit()
+
+
+def _isometry(ground: Ground, codes: Floats) -> Finding:
+    i, j, lengths = neighbor_pairs(ground.points, 15)
+    figure = isometry_of_pairs(codes[i] - codes[j], lengths)[0]
+    holds = True if figure >= ISOMETRY else None if ground.noise > NOISY else False
+    words = (
+        f"Codes that keep the distances between neighbours were found (correlation {figure:.2f})."
+        if holds
+        else f"No codes were found that keep the distances between neighbours (correlation {figure:.2f})."
+    )
+    remedy = "More points, or less noise; data that jump (moving sharp edges) can be blurred first."
+    return Finding("local isometry", holds, figure, ISOMETRY, words, remedy=remedy)
+
+
+def _density(error: float) -> Finding:
+    words = f"A point is placed from its neighbours with an error of {error:.2g} standard deviations of a code."
+    remedy = "Take more points: the gaps between them are too wide."
+    return Finding("sampling density", error <= DENSE, error, DENSE, words, remedy=remedy, decides=False)
+
+
+def code_findings(codes: Floats, rng: np.random.RandomState) -> list[Finding]:
+    """Independence, support and law of codes."""
+    d = codes.shape[1]
+    if d == 1:
+        words = "One factor: there is nothing that it could depend on, or be mixed up with."
+        names = ("independent codes", "product support", "filled box", "non-Gaussian")
+        return [Finding(name, True, None, None, words) for name in names]
+    return [
+        _effect("independent codes", product.dependence, product.DEPENDENT, product.dependent, codes, rng,
+                "two factors of correlation .6", "Mutual information of two codes is {:.3f} nats"),
+        _effect("product support", lambda c: product.raggedness(c, rng), product.RAGGED, product.ball, codes, rng,
+                "a ball", "Combinations of codes that should occur lie {:.2f} times as far from the data as chance"),
+        _effect("filled box", lambda c: product.emptiness(c, rng), product.HOLLOW, product.ball, codes, rng,
+                "a ball", "{:.1%} of the box of the codes is empty without a reason"),
+        _gaussian(codes, rng),
+    ]  # fmt: skip
+
+
+def _effect(
+    name: str,
+    measure: Callable[[Floats], float],
+    threshold: float,
+    violation: Callable[[int, int, np.random.RandomState], Floats],
+    codes: Floats,
+    rng: np.random.RandomState,
+    what: str,
+    words: str,
+) -> Finding:
+    n, d = codes.shape
+    figure = max(measure(codes), 0.0)
+    holds = figure <= threshold
+    power = float(np.mean([measure(violation(n, d, rng)) > threshold for _ in range(DRAWS)]))
+    text = words.format(figure) + (", as of a product." if holds else ": not a product.")
+    return Finding(
+        name, holds, figure, threshold, text, power=power, violation=what, remedy=REMEDY_PRODUCT,
+        families=("spectral", "autoencoders"),
+    )  # fmt: skip
+
+
+def _gaussian(codes: Floats, rng: np.random.RandomState) -> Finding:
+    figure = separability(codes, rng)
+    drawn = [separability(rng.standard_normal(codes.shape), rng) < GAUSSIAN for _ in range(3)]
+    holds = True if figure >= CLEAR else None if figure >= GAUSSIAN else False
+    words = (
+        f"What tells the least separable two codes from Gaussians is {figure:.2f} times what chance makes of Gaussians."
+    )
+    remedy = (
+        "Gaussian factors cannot be told from their rotations. Use other evidence: labels or batches (gin), pairs, or "
+        "the order in time; more points if it cannot be told."
+    )
+    return Finding(
+        "non-Gaussian", holds, figure, GAUSSIAN, words, power=float(np.mean(drawn)), violation="Gaussian factors",
+        remedy=remedy,
+    )  # fmt: skip

@@ -1,0 +1,209 @@
+"""What a diagnosis says: findings, and the answer drawn from them, as text, a frame, JSON and a page."""
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from unbraid.contract.extras import require
+from unbraid.methods import METHODS
+from unbraid.report.html import Report
+
+HOLDS = {True: "holds", False: "fails", None: "cannot tell"}
+ANSWERS = {
+    "yes": "Yes: nothing that was measured speaks against finding the factors of these data.",
+    "no": "No: these data break what is needed, and codes found in them are not to be taken for their factors.",
+    "unsure": "Unsure: what is needed could not be shown for these data, nor refuted.",
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One assumption, and whether it holds.
+
+    Attributes
+    ----------
+    assumption : str
+    holds : bool or None
+        None where it cannot be told.
+    figure : float or None
+        What was measured; None where nothing could be.
+    threshold : float or None
+        Where it begins to fail.
+    words : str
+        The same as a sentence.
+    power : float or None
+        Share of draws in which a clear violation, with as many points and factors as these data, is noticed; None where
+        it was not simulated.
+    violation : str
+        What was drawn to find the power.
+    remedy : str
+        What to do, or to collect, where it does not hold.
+    decides : bool
+        Whether the answer depends on it; the others are there to know.
+    families : tuple of str
+        The rooms of methods that assume it.
+    """
+
+    assumption: str
+    holds: bool | None
+    figure: float | None
+    threshold: float | None
+    words: str
+    power: float | None = None
+    violation: str = ""
+    remedy: str = ""
+    decides: bool = True
+    families: tuple[str, ...] = ("spectral",)
+
+    def __str__(self) -> str:
+        figure = "" if self.figure is None else f" {self.figure:.3g}"
+        threshold = "" if self.threshold is None else f" (threshold {self.threshold:.3g})"
+        power = "" if self.power is None else f" Power: {self.violation} is noticed in {100 * self.power:.0f} %."
+        remedy = f" {self.remedy}" if self.remedy and self.holds is not True else ""
+        return f"{self.assumption}: {HOLDS[self.holds]}.{figure}{threshold} {self.words}{power}{remedy}"
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """Whether the factors of some data can be found, by which method, and why.
+
+    Attributes
+    ----------
+    verdict : {"yes", "no", "unsure"}
+    method : str
+        The method to use, a name of the table of methods; after "no", the best guess.
+    n_factors : int
+        How many factors there seem to be; 0 where there is no structure at all.
+    findings : list of Finding
+    reasons : list of str
+        Why this method.
+    n_rows, n_used : int
+        Rows of the data, and how many of them were looked at.
+    """
+
+    verdict: str
+    method: str
+    n_factors: int
+    findings: list[Finding]
+    reasons: list[str] = field(default_factory=list)
+    n_rows: int = 0
+    n_used: int = 0
+
+    def __getitem__(self, assumption: str) -> Finding:
+        """The finding on an assumption, by its name."""
+        for finding in self.findings:
+            if finding.assumption == assumption:
+                return finding
+        names = ", ".join(repr(finding.assumption) for finding in self.findings)
+        raise KeyError(f"there is no finding on {assumption!r}. There are: {names}.")
+
+    @property
+    def answer(self) -> str:
+        """The verdict as a sentence, with what it rests on."""
+        return (
+            f"{ANSWERS[self.verdict]} It rests on: {', '.join(self.causes)}." if self.causes else ANSWERS[self.verdict]
+        )
+
+    @property
+    def causes(self) -> list[str]:
+        """The assumptions that a "no" or an "unsure" rests on."""
+        wanted = {"no": False, "unsure": None, "yes": "nothing"}[self.verdict]
+        return [f.assumption for f in self.findings if f.decides and f.holds is wanted]
+
+    @property
+    def remedies(self) -> list[str]:
+        """What to do, or to collect, for the assumptions that do not hold."""
+        return list(dict.fromkeys(f.remedy for f in self.findings if f.remedy and f.holds is not True and f.decides))
+
+    def __str__(self) -> str:
+        lines = [self.answer, f"Use: {self._method_words()}", *(f"  {reason}" for reason in self.reasons), ""]
+        width = max((len(f.assumption) for f in self.findings), default=0)
+        lines += [f"{_mark(f)} {f.assumption:{width}s}  {f.words}" for f in self.findings]
+        lines += ["", "What would help:", *(f"  {remedy}" for remedy in self.remedies)] if self.remedies else []
+        return "\n".join(lines)
+
+    def to_frame(self) -> Any:
+        """The findings as a pandas DataFrame, one row per assumption."""
+        pandas = require("pandas", "metrics")
+        return pandas.DataFrame([asdict(f) for f in self.findings]).set_index("assumption")
+
+    def to_json(self, path: str | PathLike[str] | None = None) -> str:
+        """Everything as JSON text, also written to ``path`` where one is given; numbers that are not finite are null.
+
+        Parameters
+        ----------
+        path : str or path, optional
+
+        Returns
+        -------
+        str
+        """
+        text = json.dumps(_finite(asdict(self) | {"answer": self.answer, "remedies": self.remedies}), indent=1)
+        if path is not None:
+            Path(path).write_text(text + "\n", encoding="utf-8")
+        return text
+
+    def report(self) -> Report:
+        """A page; ``report().write("diagnosis.html")`` writes it."""
+        page = Report(
+            "Can the factors of these data be found?",
+            f"{self.n_rows} observations, of which {self.n_used} were looked at; {self.n_factors} factor(s) in view.",
+        )
+        self.add_to(page)
+        return page
+
+    def add_to(self, page: Report) -> None:
+        """Add the answer and the findings to a page, as two sections."""
+        page.section("Can the factors be found?").note([self.answer], "good" if self.verdict == "yes" else "look")
+        page.text(f"Method: {self._method_words()}", *self.reasons)
+        if self.remedies:
+            page.heading("What would help").text(*self.remedies)
+        page.section("What was measured").table(
+            ["assumption", "", "figure", "threshold", "power", "in words"],
+            [[f.assumption, HOLDS[f.holds], *map(_short, (f.figure, f.threshold, f.power)), _told(f)]
+             for f in self.findings],
+        )  # fmt: skip
+        page.text(
+            "Power is the share of draws in which a clear violation is noticed, simulated with as many points and "
+            "factors as these data have. An assumption that holds with little power has not been shown to hold."
+        )
+
+    def _method_words(self) -> str:
+        method = METHODS[self.method]
+        guess = "" if self.verdict != "no" else ", the best guess in spite of that"
+        return f"{self.method} ({method.title}){guess}."
+
+
+def verdict_of(findings: Sequence[Finding]) -> str:
+    """ "no" if one that decides fails, "unsure" if one cannot be told, else "yes".
+
+    >>> verdict_of([Finding("a", True, 1.0, 0.5, ""), Finding("b", None, None, None, "")])
+    'unsure'
+    """
+    states = {finding.holds for finding in findings if finding.decides}
+    return "no" if False in states else "unsure" if None in states else "yes"
+
+
+def _mark(finding: Finding) -> str:
+    return "+" if finding.holds else "?" if finding.holds is None else "!" if finding.decides else "-"
+
+
+def _told(finding: Finding) -> str:
+    violation = f" Power is that for {finding.violation}." if finding.violation else ""
+    return finding.words + violation
+
+
+def _short(value: float | None) -> str:
+    return "" if value is None else f"{value:.3g}"
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {name: _finite(inner) for name, inner in value.items()}
+    return [_finite(inner) for inner in value] if isinstance(value, list | tuple) else value

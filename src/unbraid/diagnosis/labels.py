@@ -1,0 +1,119 @@
+"""What labels and pairs must be like, so that they say which factors are which."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unbraid.diagnosis.findings import Finding
+from unbraid.flows.labels import Labels, understand
+from unbraid.manifold.neighbors import nearest
+
+Floats = NDArray[np.float64]
+
+STATISTICS = 2  # of a Gaussian given its condition: mean and variance
+FEW, ENOUGH = 10, 30  # members of a class
+MIXED = 0.05
+TOLD = 0.05
+SPARSE = 0.5
+NEIGHBORS = 10
+FLOWS = ("flows",)
+
+
+def label_findings(labels: Any, rows: NDArray[np.intp], points: Floats, n: int, d: int) -> list[Finding]:
+    """What the theory of GIN asks of labels: enough conditions, members, overlap, and that they say something."""
+    known = understand(labels, n)
+    found = [_conditions(known, d)]
+    if known.kind != "classes":
+        return found
+    classes = known.values[rows]
+    kept = classes >= 0
+    return [*found, _sizes(known), *_neighbors(classes[kept], points[kept])]
+
+
+def labels_serve(findings: list[Finding]) -> bool:
+    """Whether a conditional method has what it needs."""
+    about = [f for f in findings if f.families == FLOWS]
+    return bool(about) and all(f.holds is not False for f in about) and about[0].holds is True
+
+
+def _conditions(known: Labels, d: int) -> Finding:
+    needed = d * STATISTICS + 1
+    if known.kind == "continuous":
+        words = "The condition is continuous, so there are as many conditions as rows."
+        return Finding("enough conditions", True, None, float(needed), words, decides=False, families=FLOWS)
+    count = len(known.classes)
+    return Finding(
+        "enough conditions", count >= needed, float(count), float(needed),
+        f"{count} conditions; the proof for {d} Gaussian factors with a mean and a variance each asks for "
+        f"{d} x {STATISTICS} + 1 = {needed}.",
+        remedy=f"Collect data under at least {needed} conditions (batches, times, treatments) for {d} factors.",
+        decides=False, families=FLOWS,
+    )  # fmt: skip
+
+
+def _sizes(known: Labels) -> Finding:
+    least = int(np.bincount(known.values[known.values >= 0]).min())
+    holds = True if least >= ENOUGH else False if least < FEW else None
+    words = f"The smallest class has {least} members."
+    remedy = f"Give every class at least {ENOUGH} members, or leave the smallest out."
+    return Finding("class sizes", holds, float(least), float(FEW), words, remedy=remedy, decides=False, families=FLOWS)
+
+
+def _neighbors(classes: NDArray[np.intp], points: Floats) -> list[Finding]:
+    _, near = nearest(points, min(NEIGHBORS, len(points) - 1))
+    same = classes[near] == classes[:, None]
+    mixed = float(np.mean(~same.all(axis=1)))
+    shares = np.bincount(classes) / len(classes)
+    told = float(same.mean() - np.sum(shares**2))
+    return [
+        Finding(
+            "classes overlap", mixed >= MIXED, mixed, MIXED,
+            f"{100 * mixed:.0f} % of the points have a neighbour of another class.",
+            remedy="Classes that lie apart leave a flow free in each; give a condition that changes gradually.",
+            decides=False, families=FLOWS,
+        ),
+        Finding(
+            "informative labels", True if told >= TOLD else None, told, TOLD,
+            f"Neighbours share their class {100 * told:.0f} points of a hundred more often than by chance.",
+            remedy="Labels must change the distribution of the factors; check that they belong to these rows.",
+            decides=False, families=FLOWS,
+        ),
+    ]  # fmt: skip
+
+
+def pair_finding(pairs: Any, n: int, place: dict[int, int], codes: Floats, rng: np.random.RandomState) -> Finding:
+    """Whether the two rows of a pair differ along few codes: 1 if along one, 0 if as any two rows do."""
+    given = checked_pairs(pairs, n)
+    seen = np.array([(place[i], place[j]) for i, j in given.tolist() if i in place and j in place], dtype=np.intp)
+    name, remedy = "sparse pairs", "Pairs should share all factors but one; check that they are pairs of row numbers."
+    if len(seen) < ENOUGH or codes.shape[1] < 2:
+        words = f"{len(seen)} pairs among the rows looked at and {codes.shape[1]} code(s): too few to compare."
+        return Finding(name, None, None, SPARSE, words, remedy=remedy, decides=False)
+    scaled = codes / np.maximum(codes.std(axis=0), 1e-300)
+    chance = rng.randint(len(codes), size=(max(1000, len(seen)), 2))
+    figure = 1 - _spread_over(scaled, seen) / max(_spread_over(scaled, chance[chance[:, 0] != chance[:, 1]]), 1e-300)
+    words = (
+        f"Pairs differ along one code to {100 * max(figure, 0):.0f} % (0 is as any two rows, 100 is one code alone)."
+    )
+    return Finding(name, figure >= SPARSE, figure, SPARSE, words, remedy=remedy, decides=False)
+
+
+def checked_pairs(pairs: Any, n: int) -> NDArray[np.intp]:
+    """Row numbers (m, 2)."""
+    given = np.asarray(pairs)
+    if given.ndim != 2 or given.shape[1] != 2 or given.dtype.kind not in "iu":
+        raise ValueError(
+            f"pairs have shape {given.shape} and type {given.dtype}; they must be whole numbers (m, 2): two rows of X "
+            "that share all factors but one or a few."
+        )
+    if given.size and (given.min() < 0 or given.max() >= n):
+        raise ValueError(f"pairs name rows from {given.min()} to {given.max()}; X has the rows 0 to {n - 1}.")
+    return given
+
+
+def _spread_over(codes: Floats, pairs: NDArray[np.intp]) -> float:
+    """Median share of a step that does not lie along its main code."""
+    steps = np.square(codes[pairs[:, 0]] - codes[pairs[:, 1]])
+    total = np.maximum(steps.sum(axis=1), 1e-300)
+    return float(np.median(1 - steps.max(axis=1) / total))

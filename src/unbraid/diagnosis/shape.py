@@ -1,0 +1,97 @@
+"""Is there an edge? Closed loops (circles, tori, spheres) have none, and no code can run along them without a jump."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import dijkstra, minimum_spanning_tree
+from scipy.spatial.distance import pdist, squareform
+
+from unbraid.manifold.neighbors import neighborhoods
+
+Floats = NDArray[np.float64]
+
+# By dimension: neighbours, and the offset of their mean beyond which a point lies at an edge.
+EDGE = {1: (30, 0.70), 2: (30, 0.45), 3: (40, 0.40)}
+CLOSED = {1: 0.5, 2: 0.72, 3: 0.72}  # below this share of a box's edge there is none, or too little
+MEETS = 1.5  # ends of a curve that lie nearer than this many of its longest steps meet
+TREE_POINTS = 1000
+
+
+def edge_share(points: Floats, d: int) -> float:
+    """Share of the points that lie at an edge of the d-dimensional manifold around them.
+
+    At an edge all neighbours lie on one side: the mean of their offsets, along the tangent, is long against the mean
+    length of the offsets.
+
+    Parameters
+    ----------
+    points : array (n, features)
+    d : int
+        1, 2 or 3.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> t = np.linspace(0, 2 * np.pi, 500, endpoint=False)
+    >>> circle = np.column_stack([np.cos(t), np.sin(t)])
+    >>> edge_share(circle, 1), edge_share(circle[:400], 1) > 0.02
+    (0.0, True)
+    """
+    k, threshold = EDGE[d]
+    _, near = neighborhoods(points, min(k, len(points) - 1) + 1)
+    offsets = points[near[:, 1:]] - points[:, None]
+    centred = offsets - offsets.mean(axis=1, keepdims=True)
+    _, axes = np.linalg.eigh(np.einsum("nki,nkj->nij", centred, centred))
+    along = np.einsum("nki,nid->nkd", offsets, axes[:, :, -d:])
+    lengths = np.linalg.norm(along, axis=2).mean(axis=1)
+    return float(np.mean(np.linalg.norm(along.mean(axis=1), axis=1) > threshold * np.maximum(lengths, 1e-300)))
+
+
+def edge_ratio(points: Floats, d: int, rng: np.random.RandomState) -> float:
+    """The edge of the points against that of a uniform cube of as many: near 0 for a closed manifold, 1 for a cube."""
+    box = edge_share(rng.random_sample((len(points), d)), d)
+    return edge_share(points, d) / max(box, 1 / len(points))
+
+
+def end_distance(points: Floats, rng: np.random.RandomState) -> float:
+    """Distance between the ends of a curve, in units of its longest step; of a large set, 1000 points are looked at.
+
+    The curve is the longest path of the minimum spanning tree. Near 1 the ends meet: it is a circle.
+
+    Parameters
+    ----------
+    points : array (n, features)
+    rng : numpy.random.RandomState
+        Draws the points that are looked at.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> t = np.linspace(0, 2 * np.pi, 500, endpoint=False)
+    >>> circle = np.column_stack([np.cos(t), np.sin(t)])
+    >>> rng = np.random.RandomState(0)
+    >>> round(end_distance(circle, rng), 3), end_distance(circle[:400], rng) > 50
+    (1.0, True)
+    """
+    if len(points) > TREE_POINTS:
+        points = points[rng.permutation(len(points))[:TREE_POINTS]]
+    tree = minimum_spanning_tree(squareform(pdist(points)))
+    start = int(np.argmax(dijkstra(tree, directed=False, indices=[0])[0]))
+    reach, before = (row[0] for row in dijkstra(tree, directed=False, indices=[start], return_predecessors=True))
+    end = step = int(np.argmax(reach))
+    longest = 0.0
+    while step != start:
+        longest = max(longest, float(reach[step] - reach[before[step]]))
+        step = int(before[step])
+    return float(np.linalg.norm(points[start] - points[end]) / max(longest, 1e-300))
+
+
+def torus(n: int, d: int, rng: np.random.RandomState) -> Floats:
+    """Uniform points of a flat torus (a circle for d = 1): what a test of edges should notice."""
+    angles = 2 * np.pi * rng.random_sample((n, d))
+    return np.concatenate([np.cos(angles), np.sin(angles)], axis=1)

@@ -1,0 +1,95 @@
+"""`fit` without a method: what the diagnosis recommends, and its reasons kept."""
+
+import numpy as np
+import pytest
+
+import unbraid as ub
+from tests.cli.command_line import run
+from unbraid.contract.warnings import CODES, AssumptionWarning, warn
+from unbraid.datasets.shapes import ShapesXY
+from unbraid.diagnosis.shape import torus
+
+
+@pytest.fixture(scope="module")
+def pictures():
+    return ShapesXY(image_size=16).sample(400, random_state=0)
+
+
+def test_pictures_get_hessian_ica_and_the_same_codes(pictures, tmp_path):
+    X, factors = pictures
+    model = ub.fit(X, random_state=0)
+    same = ub.HessianICA(n_factors="auto", random_state=0).fit(X)
+    assert isinstance(model, ub.HessianICA)
+    np.testing.assert_array_equal(model.embedding_, same.embedding_)
+    assert ub.metrics.mcc(factors, model.transform(X)) > 0.97
+    model.save(tmp_path / "run")
+    assert ub.load(tmp_path / "run").diagnosis_ == model.diagnosis_
+
+
+def test_no_is_said_aloud():
+    X = torus(400, 1, np.random.RandomState(0))
+    with pytest.warns(AssumptionWarning, match=r"UB101.*no closed loops") as caught:
+        model = ub.fit(X, random_state=0)
+    assert model.diagnosis_.verdict == "no"
+    assert any(w.filename == __file__ for w in caught)
+
+
+def test_settings_choose_a_method_that_takes_them():
+    X = np.random.default_rng(0).uniform(size=(300, 2)) @ [[1.0, 0.0, 2.0], [0.0, 1.0, 1.0]]
+    assert isinstance(ub.fit(X, random_state=0), ub.PCAICA)
+    model = ub.fit(X, n_neighbors=12, random_state=0)
+    assert isinstance(model, ub.HessianICA)
+    assert model.n_neighbors_ == 12
+    assert "n_neighbors" in model.diagnosis_.reasons[-1]
+    with pytest.raises(ValueError, match="does not take all of magic"):
+        ub.fit(X, magic=3)
+
+
+def test_a_named_method_is_fitted_without_a_diagnosis():
+    X = np.random.default_rng(0).uniform(size=(300, 2)) @ [[1.0, 0.0, 2.0], [0.0, 1.0, 1.0]]
+    model = ub.fit(X, "pca-ica", n_factors=2, random_state=0)
+    np.testing.assert_array_equal(model.components_, ub.PCAICA(2, random_state=0).fit(X).components_)
+    with pytest.raises(ValueError, match=r"no method 'magic'.*pca-ica"):
+        ub.fit(X, "magic")
+    with pytest.raises(ValueError, match="pca-ica has no parameter k"):
+        ub.fit(X, "pca-ica", k=3)
+    with pytest.raises(ValueError, match=r"does not take labels.*gin"):
+        ub.fit(X, "pca-ica", labels=np.zeros(300))
+
+
+def test_the_list_of_warnings():
+    for code, line in CODES.items():
+        assert code.startswith("UB")
+        assert line.sentence.rstrip().endswith(".")
+        assert line.remedy.endswith(".")
+    with pytest.raises(KeyError):
+        warn("UB000")
+
+
+def test_the_command_says_no(monkeypatch, capsys, tmp_path):
+    np.save(tmp_path / "ring.npy", torus(300, 1, np.random.RandomState(0)))
+    files = ("--json", tmp_path / "d.json", "--report", tmp_path / "d.html")
+    result = run(monkeypatch, capsys, "diagnose", tmp_path / "ring.npy", *files)
+    assert result.code == 0, result.err
+    assert result.out.count("No: ") == 1
+    assert "no closed loops" in result.out
+    assert '"verdict": "no"' in (tmp_path / "d.json").read_text()
+    assert "no closed loops" in (tmp_path / "d.html").read_text()
+
+
+def test_fit_by_default_tells_its_reasons_and_keeps_them(monkeypatch, capsys, tmp_path, pictures):
+    np.save(tmp_path / "x.npy", pictures[0])
+    result = run(monkeypatch, capsys, "fit", tmp_path / "x.npy", "--out", tmp_path / "run")
+    assert result.code == 0, result.err
+    assert "Yes: " in result.out
+    assert "HLLE+ICA of" in result.out
+    assert ub.load(tmp_path / "run").diagnosis_.verdict == "yes"
+    assert "What was measured" in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+
+
+def test_fit_of_a_ring_says_no(monkeypatch, capsys, tmp_path):
+    np.save(tmp_path / "ring.npy", torus(300, 1, np.random.RandomState(0)))
+    result = run(monkeypatch, capsys, "fit", tmp_path / "ring.npy", "--out", tmp_path / "run")
+    assert result.code == 0, result.err
+    assert "Look twice: No: " in result.out
+    assert "no closed loops" in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")

@@ -1,0 +1,156 @@
+"""The answer: yes where the factors can be found, no where they cannot, and never a crash on odd data."""
+
+import json
+
+import numpy as np
+import pytest
+
+import unbraid as ub
+from tests.spectral.manifolds import bent_sheets
+from unbraid.diagnosis.findings import Finding, verdict_of
+from unbraid.diagnosis.product import ball
+from unbraid.diagnosis.shape import torus
+
+
+def bent(z):
+    """Coordinates along arcs, two columns each."""
+    return np.concatenate([np.sin(z), np.cos(z)], axis=1)
+
+
+@pytest.fixture(scope="module")
+def sheet():
+    return ub.diagnose(bent_sheets(700)[0])
+
+
+def test_a_sheet_is_a_yes(sheet):
+    assert (sheet.verdict, sheet.method, sheet.n_factors) == ("yes", "hessian-ica", 2)
+    assert sheet["linear"].holds is False
+    assert all(f.holds for f in sheet.findings if f.decides)
+    assert sheet["independent codes"].power >= 0.8
+
+
+def broken(name):
+    rng = np.random.RandomState(1)
+    z = rng.uniform(size=(3000, 2))
+    return {
+        "circle": lambda: (torus(600, 1, rng), "no closed loops"),
+        "torus": lambda: (torus(800, 2, rng), "no closed loops"),
+        "sphere": lambda: ((lambda x: x / np.linalg.norm(x, axis=1, keepdims=True))(rng.normal(size=(800, 3))),
+                           "no closed loops"),
+        "disk": lambda: (bent(ball(1000, 2, rng)), "filled box"),
+        "triangle": lambda: (bent(z[z.sum(axis=1) < 1][:800]), "product support"),
+        "Gaussian": lambda: (bent(rng.normal(size=(800, 2)) / 4), "non-Gaussian"),
+        "clusters": lambda: (rng.normal(size=(4, 10))[rng.randint(4, size=600)] + rng.normal(size=(600, 10)) / 10,
+                             "connected"),
+        "noise": lambda: (rng.normal(size=(600, 12)), "structure"),
+    }[name]()  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["circle", "torus", "sphere", "disk", "triangle", "Gaussian", "clusters", "noise"])
+def test_broken_assumptions_are_a_no(name):
+    X, assumption = broken(name)
+    found = ub.diagnose(X)
+    assert found.verdict == "no"
+    assert found[assumption].holds is False
+    assert assumption in found.causes
+    assert found[assumption].remedy in found.remedies
+
+
+def test_digits_are_no_product(shared):
+    """Real pictures of ten kinds that no few factors explain; without them, pictures drawn of separate kinds."""
+    path = shared.path("data/mnist/t10k-images-idx3-ubyte.gz")
+    if path is not None:
+        import gzip
+
+        X = np.frombuffer(gzip.decompress(path.read_bytes()), np.uint8, offset=16).reshape(-1, 28, 28)[:1000]
+    else:
+        rng = np.random.default_rng(0)
+        kinds = rng.uniform(0, 200, size=(10, 8, 8))
+        X = (kinds[rng.integers(10, size=600)] + rng.uniform(0, 20, size=(600, 8, 8))).astype(np.uint8)
+    assert ub.diagnose(X).verdict == "no"
+
+
+def test_noise_has_no_factors():
+    found = ub.diagnose(np.random.default_rng(0).normal(size=(400, 8)))
+    assert found.n_factors == 0
+    assert [f.assumption for f in found.findings] == ["structure"]
+
+
+def test_flat_data_need_no_curved_method():
+    X = np.random.default_rng(0).uniform(size=(500, 3)) @ np.random.default_rng(1).normal(size=(3, 9))
+    found = ub.diagnose(X)
+    assert (found.verdict, found.method, found.n_factors) == ("yes", "pca-ica", 3)
+
+
+def test_given_factors_are_kept():
+    assert ub.diagnose(bent_sheets(400, d=3)[0], n_factors=2).n_factors == 2
+
+
+def test_labels_are_held_against_the_theory():
+    X, _, labels = ub.datasets.load("gin-mixture").sample_conditional(1500, random_state=0)
+    with_labels, without = ub.diagnose(X, labels), ub.diagnose(X)
+    assert without.verdict == "no"
+    assert (with_labels.method, with_labels.verdict) == ("gin", "unsure")
+    assert with_labels["enough conditions"].threshold == 2 * with_labels.n_factors + 1
+    two = ub.diagnose(X, labels % 2)
+    assert two["enough conditions"].holds is False
+    assert two.method != "gin"
+    shuffled = ub.diagnose(X, np.random.default_rng(0).permutation(labels))
+    assert shuffled["informative labels"].holds is None
+
+
+def test_classes_that_lie_apart_do_not_overlap():
+    X, _ = broken("clusters")
+    apart = np.unique(np.sign(X - X.mean(axis=0))[:, :3], axis=0, return_inverse=True)[1]
+    assert ub.diagnose(X, apart.ravel())["classes overlap"].figure < 1
+
+
+def test_pairs_that_share_a_factor_are_told_from_any_pairs():
+    rng = np.random.default_rng(0)
+    z = rng.uniform(size=(300, 2))
+    moved = np.where(rng.integers(2, size=(300, 1)) == [[0, 1]], z, rng.uniform(size=(300, 2)))
+    X = bent(np.concatenate([z, moved]))
+    pairs = np.c_[np.arange(300), np.arange(300, 600)]
+    assert ub.diagnose(X, pairs=pairs)["sparse pairs"].holds is True
+    assert ub.diagnose(X, pairs=np.c_[np.arange(300), np.roll(np.arange(300), 1)])["sparse pairs"].holds is False
+
+
+def test_every_form_says_the_same(sheet, tmp_path):
+    frame = sheet.to_frame()
+    assert list(frame.index) == [f.assumption for f in sheet.findings]
+    read = json.loads(sheet.to_json(tmp_path / "d.json"))
+    assert read == json.loads((tmp_path / "d.json").read_text())
+    assert read["verdict"] == "yes"
+    assert read["findings"][0]["assumption"] == sheet.findings[0].assumption
+    page = sheet.report().write(tmp_path / "d.html").read_text()
+    for f in sheet.findings:
+        assert f.assumption in page
+        assert f.assumption in str(sheet)
+    with pytest.raises(KeyError, match="connected"):
+        sheet["magic"]
+
+
+def test_the_verdict_follows_what_decides():
+    yes, no, unknown = (Finding("a", holds, None, None, "") for holds in (True, False, None))
+    aside = Finding("b", False, None, None, "", decides=False)
+    assert verdict_of([yes, aside]) == "yes"
+    assert verdict_of([yes, unknown]) == "unsure"
+    assert verdict_of([unknown, no]) == "no"
+
+
+def test_bad_input_is_refused_in_words():
+    X = bent_sheets(100)[0]
+    with pytest.raises(ValueError, match="too few for a diagnosis"):
+        ub.diagnose(X[:20])
+    with pytest.raises(ValueError, match="too few for a diagnosis"):
+        ub.diagnose(np.repeat(X[:10], 20, axis=0))
+    with pytest.raises(ValueError, match="n_factors is 0"):
+        ub.diagnose(X, n_factors=0)
+    with pytest.raises(ValueError, match="labels have shape"):
+        ub.diagnose(X, labels=np.zeros(3))
+    with pytest.raises(ValueError, match="pairs name rows"):
+        ub.diagnose(X, pairs=[[0, 100]])
+    with pytest.raises(ValueError, match="whole numbers"):
+        ub.diagnose(X, pairs=[[0.5, 1.0]])
+    with pytest.raises(ValueError, match="NaN"):
+        ub.diagnose(np.where(X.max() == X, np.nan, X))

@@ -1,0 +1,79 @@
+"""The figures of a product: known shapes, and draws of known power."""
+
+import numpy as np
+import pytest
+
+from unbraid.diagnosis.product import DEPENDENT, HOLLOW, RAGGED, ball, dependence, dependent, emptiness, raggedness
+from unbraid.diagnosis.shape import CLOSED, MEETS, edge_ratio, end_distance, torus
+from unbraid.diagnosis.structure import SIGMAS, off_tangent, structure
+
+
+@pytest.fixture
+def rng():
+    return np.random.RandomState(0)
+
+
+@pytest.mark.parametrize("d", [2, 3])
+def test_boxes_are_products(rng, d):
+    for law in (rng.uniform, lambda size: rng.beta(2, 1, size=size), lambda size: rng.exponential(size=size)):
+        codes = law(size=(1000, d))
+        assert dependence(codes) < DEPENDENT
+        assert raggedness(codes, rng) < RAGGED
+        assert emptiness(codes, rng) < HOLLOW
+
+
+def test_dependence_is_the_mutual_information_of_a_gaussian_pair(rng):
+    """-log(1 - r^2) / 2 nats, less what twelve bins lose."""
+    r = 0.6
+    codes = rng.multivariate_normal([0, 0], [[1, r], [r, 1]], size=50_000)
+    assert dependence(codes) == pytest.approx(-np.log(1 - r**2) / 2, rel=0.1)
+
+
+def test_scale_and_order_do_not_matter(rng):
+    codes = rng.uniform(size=(800, 3))
+    assert dependence(codes[:, ::-1] * [1, 100, 0.01]) == pytest.approx(dependence(codes))
+
+
+def test_shapes_that_are_no_products(rng):
+    assert dependence(dependent(1000, 2, rng)) > DEPENDENT
+    assert emptiness(ball(1000, 3, rng), rng) > HOLLOW
+    corner = rng.uniform(size=(4000, 2))
+    triangle = corner[corner.sum(axis=1) < 1][:1000]
+    assert raggedness(triangle, rng) > RAGGED
+
+
+def test_one_code_is_a_product(rng):
+    codes = rng.uniform(size=(300, 1))
+    assert (dependence(codes), raggedness(codes, rng), emptiness(codes, rng)) == (0.0, 1.0, 0.0)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_tori_have_no_edge_and_boxes_have(rng, d):
+    assert edge_ratio(torus(1000, d, rng), d, rng) < CLOSED[d]
+    assert edge_ratio(rng.uniform(size=(1000, d)), d, rng) > CLOSED[d]
+
+
+def test_ends_of_a_square_that_is_open_by_one_side(rng):
+    """Three sides of a square, evenly stepped: the ends are one side, which is as long as 100 steps."""
+    s = np.linspace(0, 1, 101)
+    sides = [np.c_[s, 0 * s], np.c_[0 * s + 1, s], np.c_[1 - s, 0 * s + 1]]
+    curve = np.unique(np.round(np.concatenate(sides), 9), axis=0)
+    assert end_distance(curve, rng) == pytest.approx(100, rel=1e-6)
+    closed = np.unique(np.round(np.concatenate([curve, np.c_[0 * s, s]]), 9), axis=0)
+    assert end_distance(closed, rng) < MEETS
+
+
+@pytest.mark.parametrize("law", ["normal", "uniform", "exponential"])
+@pytest.mark.parametrize("width", [2, 10, 80])
+def test_independent_columns_have_no_structure(rng, law, width):
+    assert structure(getattr(rng, law)(size=(500, width)), rng) < SIGMAS
+
+
+def test_a_ring_has_structure_though_its_columns_do_not_correlate(rng):
+    assert structure(torus(500, 1, rng), rng) > SIGMAS
+
+
+def test_off_tangent_is_the_share_of_noise(rng):
+    """White noise of p directions: all but d of p, up to the spread of eigenvalues that sampling makes."""
+    assert off_tangent(rng.normal(size=(2000, 3)), 3) == pytest.approx(0, abs=1e-12)
+    assert 0.4 < off_tangent(rng.normal(size=(2000, 10)), 2) < 0.8
