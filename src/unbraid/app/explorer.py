@@ -1,0 +1,177 @@
+"""Start the page: from Python and notebooks in the background, from the command line until Ctrl-C."""
+
+import html
+import secrets
+import socket
+import threading
+import time
+import webbrowser
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unbraid.app.examples import Examples, read, some_rows
+from unbraid.app.view import View, view_of, view_of_run
+from unbraid.app.workspace import Workspace
+from unbraid.contract.extras import require
+from unbraid.contract.inputs import Rows
+
+START_SECONDS = 30  # after which a server that does not come up is an error
+
+
+class Explorer:
+    """The page of a workspace, served on this machine only.
+
+    Parameters
+    ----------
+    workspace : Workspace
+    port : int
+        0 takes a free one.
+
+    Attributes
+    ----------
+    address : str
+        With the token that lets in who has it.
+    """
+
+    def __init__(self, workspace: Workspace, port: int = 0):
+        uvicorn = require("uvicorn", "app")
+        require("starlette", "app")
+        from unbraid.app.server import application
+
+        self._socket = _bound(port)
+        port, token = self._socket.getsockname()[1], secrets.token_urlsafe(24)
+        self.address = f"http://127.0.0.1:{port}/{token}/"
+        config = uvicorn.Config(
+            application(workspace, token, port), log_level="warning", access_log=False, lifespan="off",
+            server_header=False, timeout_graceful_shutdown=2,
+        )  # fmt: skip
+        self._server = uvicorn.Server(config)
+        self._thread: threading.Thread | None = None
+
+    def run(self) -> None:
+        """Serve until Ctrl-C."""
+        self._server.run(sockets=[self._socket])
+
+    def start(self) -> "Explorer":
+        """Serve in the background."""
+        self._thread = threading.Thread(target=self.run, name="unbraid explorer", daemon=True)
+        self._thread.start()
+        end = time.monotonic() + START_SECONDS
+        while not self._server.started:
+            if not self._thread.is_alive() or time.monotonic() > end:
+                raise RuntimeError(f"the server at {self.address} did not start; its log is above.")
+            time.sleep(0.01)
+        return self
+
+    def wait(self) -> None:
+        """Keep a script alive while the page is in use; Ctrl-C ends it."""
+        try:
+            while self._thread is not None and self._thread.is_alive():
+                self._thread.join(0.5)
+        except KeyboardInterrupt:
+            self.close()
+
+    def close(self) -> None:
+        """Stop serving."""
+        self._server.should_exit = True
+        if self._thread is not None:
+            self._thread.join()
+        self._socket.close()
+
+    def __repr__(self) -> str:
+        return f"<explorer at {self.address}>"
+
+    def _repr_html_(self) -> str:
+        address = html.escape(self.address)
+        return f'<a href="{address}" target="_blank" rel="noreferrer">Open the explorer</a> ({address})'
+
+
+def explore(model: Any, X: Any = None, *, port: int = 0, open_browser: bool = True) -> Explorer:
+    """Look at a model in the browser: move a factor, see the data change.
+
+    The page is served from this process, in the background, to this machine alone. In a script, end with
+    ``explore(model, X).wait()``.
+
+    Parameters
+    ----------
+    model : estimator, (encode, decode), path, or list of these
+        A fitted estimator; a pair of functions, from rows (n, ...) to codes (n, d) and back, of which ``decode`` may be
+        None; or the folder of a run. Several are shown side by side, with matched factors.
+    X : array (n, ...), or anything that the model's ``transform`` takes
+        Observations; of many, 2000 or fewer are shown. A run that ``unbraid fit`` wrote has its own.
+    port : int
+        0 takes a free one.
+    open_browser : bool
+        Open the page in the default browser.
+
+    Returns
+    -------
+    Explorer
+        With ``address``, ``wait()`` and ``close()``.
+
+    Examples
+    --------
+    >>> import unbraid as ub
+    >>> X, _ = ub.datasets.load("shapes-xy", image_size=16).sample(300, random_state=0)
+    >>> page = ub.explore(ub.PCAICA(2, random_state=0).fit(X), X, open_browser=False)
+    >>> page.address.startswith("http://127.0.0.1:")
+    True
+    >>> page.close()
+    """
+    models = model if isinstance(model, list) else [model]
+    explorer = Explorer(workspace_of([_as_view(m) for m in models], X), port).start()
+    if open_browser:
+        webbrowser.open(explorer.address)
+    return explorer
+
+
+def _as_view(model: Any) -> View:
+    return view_of_run(Path(model)) if isinstance(model, str | Path) else view_of(model)
+
+
+def workspace_of(views: Sequence[View], X: Any = None) -> Workspace:
+    """Views of X, or of the examples that the first run keeps; views of one name are numbered."""
+    if not views:
+        raise ValueError("no model was given; give at least one.")
+    if X is not None:
+        return Workspace(_some_of(X), views)
+    kept = [None if view.folder is None else read(view.folder) for view in views]
+    found = next((examples for examples in kept if examples is not None), None)
+    if found is None:
+        raise ValueError(
+            f"{views[0].name} comes without data: give X, or --data on the command line. Runs that `unbraid fit` "
+            "writes keep some of theirs."
+        )
+    _check_shapes(views, kept)
+    return Workspace(found.rows, views, found.codes if kept[0] is found else None)
+
+
+def _check_shapes(views: Sequence[View], kept: Sequence[Examples | None]) -> None:
+    shapes = {view.name: examples.rows.shape[1:] for view, examples in zip(views, kept) if examples is not None}
+    if len(set(shapes.values())) > 1:
+        told = ", ".join(f"{name}: {shape}" for name, shape in shapes.items())
+        raise ValueError(f"these runs are of data of different shapes ({told}); explore them one by one.")
+
+
+def _some_of(X: Any) -> np.ndarray:
+    """Some rows of X as models see them."""
+    rows = Rows(X)
+    chosen = some_rows(np.broadcast_to(np.float32(0), (len(rows), *rows.row_shape)))
+    return rows.clean(rows.take(chosen, np.random.default_rng(0)))
+
+
+def _bound(port: int) -> socket.socket:
+    if not 0 <= port <= 65535:
+        raise ValueError(f"port is {port}; it must be from 1 to 65535, or 0 for a free one.")
+    found = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        found.bind(("127.0.0.1", port))
+        found.listen()  # from here on the address can be opened: who comes early waits
+    except OSError as error:
+        found.close()
+        raise OSError(f"port {port} cannot be used ({error.strerror}). Give another, or none for a free one.") from None
+    return found

@@ -1,0 +1,267 @@
+"""The server: a table of addresses behind a guard, one model call at a time, and the newest slider position wins."""
+
+import json
+import secrets
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from functools import partial
+from importlib.resources import files
+from typing import Any
+
+import anyio
+import numpy as np
+from numpy.typing import NDArray
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from unbraid.app.pictures import UnreadableError
+from unbraid.app.workspace import MOST_POINTS, Workspace
+
+STATIC = {
+    "": ("index.html", "text/html"),
+    "page.css": ("page.css", "text/css"),
+    **{f"{name}.js": (f"{name}.js", "text/javascript") for name in ("page", "api", "draw", "run", "map", "words")},
+}
+MOST_BODY, MOST_UPLOAD = 2**20, 20 * 2**20  # bytes of a question, and of a file
+MOST_CLIENTS = 64
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store",
+}
+
+
+class Guard:
+    """Lets in who knows the token, under this host's own name, from this page.
+
+    The token keeps out other users of the machine; Host and Origin keep out web pages that the browser has open.
+    """
+
+    def __init__(self, app: ASGIApp, token: str, port: int):
+        self._app, self._token = app, token
+        self._hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost")}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        refusal = self._refusal(Request(scope))
+        if refusal is not None:
+            await refusal(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+    def _refusal(self, request: Request) -> Response | None:
+        if request.headers.get("host", "") not in self._hosts:
+            return _error(421, "this server answers under 127.0.0.1 and localhost only.")
+        origin = request.headers.get("origin")
+        if origin is not None and origin not in {f"http://{host}" for host in self._hosts}:
+            return _error(403, "the question comes from another page.")
+        given = request.url.path.split("/")[1]
+        if not secrets.compare_digest(given.encode(), self._token.encode()):
+            return _error(403, "the token in the address is wrong. Open the address that `unbraid explore` printed.")
+        return None
+
+
+def application(workspace: Workspace, token: str, port: int) -> ASGIApp:
+    """The page of a workspace, at /TOKEN/."""
+    asked = Questions(workspace)
+    routes = [
+        Route(f"/{token}/runs", asked.runs),
+        Route(f"/{token}/codes.csv", asked.table),
+        *(
+            Route(f"/{token}/{name}", handler, methods=["POST"])
+            for name, handler in {
+                "decode": asked.decode,
+                "encode": asked.encode,
+                "examples": asked.examples,
+                "gif": asked.gif,
+                "mean": asked.mean,
+                "name": asked.name,
+                "nearest": asked.nearest,
+                "position": asked.position,
+            }.items()
+        ),
+        *(Route(f"/{token}/{path}", _static(*where)) for path, where in STATIC.items()),
+    ]
+    handlers: Any = {HTTPException: _refused}
+    return Guard(Starlette(routes=routes, exception_handlers=handlers), token, port)
+
+
+def _static(file: str, kind: str) -> Callable[[Request], Awaitable[Response]]:
+    text = (files("unbraid.app") / "static" / file).read_text(encoding="utf-8")
+
+    async def serve(request: Request) -> Response:
+        return Response(text, media_type=kind, headers=HEADERS)
+
+    return serve
+
+
+async def _refused(request: Request, error: HTTPException) -> Response:
+    return _error(error.status_code, error.detail)
+
+
+def _error(status: int, sentence: str) -> Response:
+    headers = HEADERS | ({"Connection": "close"} if status == 413 else {})
+    return JSONResponse({"error": sentence}, status, headers=headers)
+
+
+class Questions:
+    """What the page may ask; models are called one at a time, in a thread of their own.
+
+    Parameters
+    ----------
+    workspace : Workspace
+    """
+
+    def __init__(self, workspace: Workspace):
+        self._workspace = workspace
+        self._turn = anyio.CapacityLimiter(1)
+        self._newest: OrderedDict[str, int] = OrderedDict()
+
+    async def _call(self, function: Callable[..., Any], *args: Any) -> Any:
+        """A model's answer; what it refuses is a sentence for the page."""
+        try:
+            return await anyio.to_thread.run_sync(partial(function, *args), limiter=self._turn)
+        except ValueError as error:
+            raise HTTPException(422, str(error)) from error
+
+    async def runs(self, request: Request) -> Response:
+        return JSONResponse(await self._call(self._workspace.overview), headers=HEADERS)
+
+    async def decode(self, request: Request) -> Response:
+        """Rows of codes; nothing (204) where the same client has asked for a newer position meanwhile."""
+        question = await _question(request)
+        run, codes = self._run(question), self._codes(question)
+        client, number = str(question.get("client", ""))[:64], question.get("number")
+        if isinstance(number, int):
+            self._newest[client] = max(number, self._newest.get(client, number))
+            self._newest.move_to_end(client)
+            while len(self._newest) > MOST_CLIENTS:
+                self._newest.popitem(last=False)
+
+        def work() -> Response:
+            if isinstance(number, int) and self._newest.get(client, number) > number:
+                return Response(status_code=204, headers=HEADERS)
+            return self._drawn(self._workspace.decode(run, codes))
+
+        return await self._call(work)
+
+    async def examples(self, request: Request) -> Response:
+        rows = self._rows(await _question(request), MOST_POINTS)
+        return await self._call(lambda: self._drawn(self._workspace.rows[rows]))
+
+    async def mean(self, request: Request) -> Response:
+        rows = self._rows(await _question(request), len(self._workspace.rows))
+        return await self._call(lambda: self._drawn(self._workspace.rows[rows].mean(axis=0, keepdims=True)))
+
+    async def nearest(self, request: Request) -> Response:
+        question = await _question(request)
+        run, codes = self._run(question), self._codes(question)
+        found = await self._call(self._workspace.nearest, run, codes[0], 8)
+        return JSONResponse({"rows": found}, headers=HEADERS)
+
+    async def position(self, request: Request) -> Response:
+        """The codes of one example, in every run."""
+        row = self._rows(await _question(request), 1)[0]
+        return JSONResponse({"codes": [s.codes[row].tolist() for s in self._workspace.shown]}, headers=HEADERS)
+
+    async def encode(self, request: Request) -> Response:
+        upload = await _body(request, MOST_UPLOAD)
+
+        def work() -> list[list[float]]:
+            return self._workspace.encode(self._workspace.look.row_of(upload))
+
+        try:
+            return JSONResponse({"codes": await self._call(work)}, headers=HEADERS)
+        except HTTPException as error:
+            if isinstance(error.__cause__, UnreadableError):
+                raise HTTPException(415, error.detail) from error
+            raise
+
+    async def name(self, request: Request) -> Response:
+        question = await _question(request)
+        shown = self._workspace.shown[self._run(question)]
+        code, name = question.get("code"), question.get("name")
+        if not isinstance(code, int) or not 0 <= code < shown.codes.shape[1] or not isinstance(name, str):
+            raise HTTPException(422, f"code must be from 0 to {shown.codes.shape[1] - 1}, and name a text.")
+        try:
+            return JSONResponse({"name": shown.view.names.give(code, name)}, headers=HEADERS)
+        except OSError as error:
+            raise HTTPException(507, f"the name could not be written beside the run: {error}.") from error
+
+    async def gif(self, request: Request) -> Response:
+        question = await _question(request)
+        run, codes = self._run(question), self._codes(question)
+        if not self._workspace.look.is_picture:
+            raise HTTPException(422, "a GIF needs pictures, and these data are curves.")
+        return Response(await self._call(self._workspace.gif, run, codes[0]), media_type="image/gif", headers=HEADERS)
+
+    async def table(self, request: Request) -> Response:
+        text = request.query_params.get("run", "0")
+        run = self._run({"run": int(text) if text.isdecimal() else text})
+        headers = HEADERS | {"Content-Disposition": 'attachment; filename="codes.csv"'}
+        return Response(await self._call(self._workspace.table, run), media_type="text/csv", headers=headers)
+
+    def _drawn(self, rows: NDArray) -> Response:
+        look = self._workspace.look
+        if look.is_picture:
+            return Response(look.sheet(rows), media_type="image/png", headers=HEADERS)
+        return JSONResponse({"curves": look.curves(rows)}, headers=HEADERS)
+
+    def _run(self, question: dict[str, Any]) -> int:
+        run, n_runs = question.get("run", 0), len(self._workspace.shown)
+        if type(run) is not int or not 0 <= run < n_runs:
+            raise HTTPException(404, f"there is no run {run!r}; there are {n_runs}, from 0 on.")
+        return run
+
+    def _codes(self, question: dict[str, Any]) -> NDArray[np.float64]:
+        width = self._workspace.shown[self._run(question)].codes.shape[1]
+        try:
+            codes = np.asarray(question.get("codes"), np.float64)
+        except (TypeError, ValueError):
+            codes = np.empty(0)
+        if codes.ndim != 2 or codes.shape[1] != width or not 1 <= len(codes) <= MOST_POINTS:
+            raise HTTPException(422, f"codes must be 1 to {MOST_POINTS} lists of {width} numbers.")
+        if not np.isfinite(codes).all():
+            raise HTTPException(422, "codes must be finite numbers.")
+        return codes
+
+    def _rows(self, question: dict[str, Any], most: int) -> list[int]:
+        rows, n = question.get("rows"), len(self._workspace.rows)
+        fits = isinstance(rows, list) and 1 <= len(rows) <= most and all(type(r) is int and 0 <= r < n for r in rows)
+        if not isinstance(rows, list) or not fits:
+            raise HTTPException(422, f"rows must be 1 to {most} numbers from 0 to {n - 1}.")
+        return rows
+
+
+async def _body(request: Request, most: int) -> bytes:
+    """The body, read no further than it may be long."""
+    too_long = HTTPException(413, f"the file is too large; at most {most / 2**20:.0f} MB are taken.")
+    length = request.headers.get("content-length", "0")
+    if not length.isdecimal() or int(length) > most:
+        raise too_long
+    found = bytearray()
+    async for chunk in request.stream():
+        found += chunk
+        if len(found) > most:
+            raise too_long
+    return bytes(found)
+
+
+async def _question(request: Request) -> dict[str, Any]:
+    try:
+        question = json.loads(await _body(request, MOST_BODY))
+    except (ValueError, RecursionError) as error:
+        raise HTTPException(400, f"the question is no JSON ({error}).") from None
+    if not isinstance(question, dict):
+        raise HTTPException(400, "the question must be a JSON object.")
+    return question

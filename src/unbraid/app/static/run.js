@@ -1,0 +1,199 @@
+// One model: its picture, a slider per factor, traversal strips, the nearest real examples and downloads.
+
+import { afterwards, ask, askRows, download, newest, say } from "./api.js";
+import { drawRow, drawStrip, element, format, rowCanvas } from "./draw.js";
+
+const STEPS = 9;
+const client = crypto.randomUUID ? crypto.randomUUID() : String(Math.random());
+let number = 0;
+
+export class Run {
+  constructor(index, told, page) {
+    Object.assign(this, { index, told, page, position: [...told.start], sliders: new Map() });
+    this.picture = rowCanvas({ className: "now pixels" });
+    this.caption = element("figcaption");
+    this.strips = element("div");
+    this.near = element("div", { className: "row" });
+    this.draw = newest(() => this.drawNow());
+    this.drawRest = afterwards(newest(() => this.drawStripsAndNear()), 150);
+    this.panel = this.build();
+  }
+
+  build() {
+    const title = element("h2", { id: `run-${this.index}` }, this.told.title);
+    const sliders = element("div", { className: "sliders" }, ...this.told.sliders.map((s) => this.slider(s)));
+    const figure = element("figure", {}, this.picture, this.caption);
+    const nearWords = this.told.decodes
+      ? "Nearest real examples"
+      : "This method cannot decode: the picture above is the nearest real example. The next ones";
+    return element("section", { className: "run", "aria-labelledby": title.id },
+      title,
+      element("div", { className: "stage" }, figure, sliders),
+      element("h3", {}, nearWords), this.near,
+      element("h3", {}, "Each factor moved alone, from here"), this.strips,
+      this.downloads());
+  }
+
+  slider(told) {
+    const range = element("input", {
+      type: "range", min: told.low, max: told.high, step: (told.high - told.low) / 200,
+      id: `slider-${this.index}-${told.code}`,
+    });
+    const name = element("input", {
+      type: "text", value: told.name, maxLength: 60, "aria-label": `Name of code ${told.code + 1}`,
+      id: `name-${this.index}-${told.code}`, spellcheck: false,
+    });
+    const value = element("output", { className: "value" });
+    range.addEventListener("input", () => this.moved(told, Number(range.value)));
+    name.addEventListener("change", () => this.rename(told, name));
+    name.addEventListener("keydown", (event) => event.key === "Enter" && name.blur());
+    const box = element("div", { className: "slider" }, name, value,
+      element("div", { className: "track" }, histogram(told.counts), range));
+    if (told.match) {
+      box.append(element("p", { className: "value matched" }, this.matchWords(told.match)));
+    }
+    if (told.reach !== null) box.title = `Moves the data by ${told.reach} (root mean square, 10th to 90th percentile).`;
+    this.sliders.set(told.code, { told, range, value, name });
+    return box;
+  }
+
+  matchWords(match) {
+    const first = this.page.runs[0].told.sliders.find((s) => s.code === match.code);
+    const mirrored = match.correlation < 0 ? ", mirrored" : "";
+    return `matches “${first.name}” of ${this.page.runs[0].told.title}: ${Math.abs(match.correlation).toFixed(2)}${mirrored}`;
+  }
+
+  downloads() {
+    const tools = element("div", { className: "tools", role: "group", "aria-label": "Downloads" });
+    const add = (text, work) => {
+      const button = element("button", { type: "button" }, text);
+      button.addEventListener("click", newest(work));
+      tools.append(button);
+    };
+    add("Picture (PNG)", async () => {
+      download(await new Promise((done) => this.picture.toBlob(done)), "picture.png");
+    });
+    if (this.page.overview.kind === "picture") {
+      add("Moving factors (GIF)", async () => {
+        download(await (await ask("gif", { run: this.index, codes: [this.position] })).blob(), "factors.gif");
+      });
+    }
+    tools.append(element("a", { className: "button", href: `codes.csv?run=${this.index}`, download: "codes.csv" },
+      "Codes (CSV)"));
+    return tools;
+  }
+
+  moved(told, value) {
+    this.position[told.code] = value;
+    this.page.followed(this, told, value);
+    this.refresh();
+  }
+
+  moveTo(position) {
+    this.position = [...position];
+    this.refresh();
+  }
+
+  refresh() {
+    delete this.panel.dataset.settled;
+    for (const { told, range, value } of this.sliders.values()) {
+      const now = this.position[told.code];
+      if (Number(range.value) !== now) range.value = now;
+      value.textContent = format(now);
+      range.setAttribute("aria-label", told.name);
+      range.setAttribute("aria-valuetext", `${format(now)}, ${Math.round(100 * share(told, now))} % of the data below`);
+    }
+    this.draw();
+    this.drawRest();
+    this.page.positionChanged();
+  }
+
+  async rename(told, field) {
+    try {
+      const answer = await (await ask("name", { run: this.index, code: told.code, name: field.value })).json();
+      told.name = field.value = answer.name;
+      say(this.told.saved ? `Kept with the run: ${answer.name}.` : `Named ${answer.name} while this page is open.`);
+      this.refresh();
+      this.page.namesChanged();
+    } catch (error) {
+      field.value = told.name;
+      say(error.message);
+    }
+  }
+
+  async drawNow() {
+    const question = { run: this.index, codes: [this.position], client: `${client}-${this.index}`, number: ++number };
+    const rows = await askRows("decode", question, 1);
+    if (!rows) return;
+    drawRow(this.picture, rows[0]);
+    const where = this.told.sliders.map((s) => `${s.name} ${format(question.codes[0][s.code])}`).join(", ");
+    this.picture.setAttribute("aria-label", `${this.told.decodes ? "Decoded data" : "Nearest example"} at ${where}`);
+    this.picture.dataset.drawn = question.number;
+  }
+
+  async drawStripsAndNear() {
+    const sliders = this.told.sliders;
+    const codes = sliders.flatMap((s) => steps(s).map((value) => this.position.with(s.code, value)));
+    const rows = await askRows("decode", { run: this.index, codes }, codes.length);
+    this.strips.replaceChildren(...sliders.map((s, i) => {
+      const label = `${s.name}, from ${format(s.low)} to ${format(s.high)}`;
+      const canvas = rowCanvas({ "aria-label": `The data as ${label}` });
+      drawStrip(canvas, rows.slice(i * STEPS, (i + 1) * STEPS));
+      return element("div", { className: "strip" }, element("p", {}, label), canvas);
+    }));
+    const found = (await (await ask("nearest", { run: this.index, codes: [this.position] })).json()).rows;
+    const pictures = await askRows("examples", { rows: found }, found.length);
+    this.near.replaceChildren(...pictures.map((row, i) => {
+      const canvas = rowCanvas({ "aria-hidden": "true", role: "presentation" });
+      drawRow(canvas, row, true);
+      const button = element("button", { type: "button", "aria-label": `Go to example ${found[i] + 1}` }, canvas);
+      button.addEventListener("click", () => this.page.goToExample(found[i]));
+      return button;
+    }));
+    this.panel.dataset.settled = number;
+  }
+}
+
+function steps(slider) {
+  const inset = 0.03 * (slider.high - slider.low);
+  const width = slider.high - slider.low - 2 * inset;
+  return Array.from({ length: STEPS }, (_, i) => slider.low + inset + (width * i) / (STEPS - 1));
+}
+
+// The share of the data below a value, by the histogram; and the value of a share.
+export function share(told, value) {
+  const total = told.counts.reduce((a, b) => a + b, 0);
+  const place = ((value - told.low) / (told.high - told.low)) * told.counts.length;
+  const below = told.counts.reduce((sum, count, i) => sum + count * Math.min(1, Math.max(0, place - i)), 0);
+  return below / total;
+}
+
+export function valueAt(told, wanted) {
+  const total = told.counts.reduce((a, b) => a + b, 0);
+  const width = (told.high - told.low) / told.counts.length;
+  let below = 0;
+  for (let i = 0; i < told.counts.length; i += 1) {
+    const inside = told.counts[i] / total;
+    if (inside > 0 && below + inside >= wanted) return told.low + width * (i + (wanted - below) / inside);
+    below += inside;
+  }
+  return told.high;
+}
+
+function histogram(counts) {
+  const space = "http://www.w3.org/2000/svg";
+  const picture = document.createElementNS(space, "svg");
+  picture.setAttribute("viewBox", `0 0 ${counts.length} 100`);
+  picture.setAttribute("preserveAspectRatio", "none");
+  picture.setAttribute("aria-hidden", "true");
+  const most = Math.max(...counts);
+  counts.forEach((count, i) => {
+    const bar = document.createElementNS(space, "rect");
+    const height = (100 * count) / most;
+    for (const [key, value] of Object.entries({ x: i + 0.06, y: 100 - height, width: 0.88, height })) {
+      bar.setAttribute(key, value);
+    }
+    picture.append(bar);
+  });
+  return picture;
+}

@@ -1,0 +1,40 @@
+// What each model says about itself: concerns first, figures, how settings were chosen, how the training went.
+
+import { drawHistory, element, format } from "./draw.js";
+
+export function words(run, i) {
+  const told = run.told;
+  const parts = [element("h2", { id: `words-${i}` }, `How far to trust ${told.title}`), trust(told)];
+  if (told.choices.length) parts.push(...told.choices.map((text) => element("p", { className: "hint" }, text)));
+  if (told.facts.length) parts.push(element("div", { className: "scroll", tabIndex: 0, role: "region",
+    "aria-label": `Figures of ${told.title}` }, facts(told)));
+  if (told.training.length) parts.push(...training(told));
+  return element("section", { "aria-labelledby": `words-${i}` }, ...parts);
+}
+
+function trust(told) {
+  if (told.concerns.length) {
+    return element("div", { className: "trust look", role: "note" },
+      element("p", {}, element("strong", {}, "Look twice:")), ...told.concerns.map((text) => element("p", {}, text)));
+  }
+  return element("div", { className: told.checked ? "trust good" : "trust", role: "note" }, element("p", {}, told.note));
+}
+
+function facts(told) {
+  const head = element("tr", {}, ...["figure", "value", "what it means"].map((t) => element("th", { scope: "col" }, t)));
+  const rows = told.facts.map(([name, value, meaning]) => element("tr", {},
+    element("th", { scope: "row" }, name), element("td", {}, value), element("td", {}, meaning)));
+  return element("table", {}, element("thead", {}, head), element("tbody", {}, ...rows));
+}
+
+function training(told) {
+  const panels = told.training.map((panel) => {
+    const last = panel.lines.map((line) => line.at(-1)).filter((value) => value !== null);
+    const end = last.length ? format(Math.min(...last)) : "not recorded";
+    const label = `${panel.name}: ${end} after ${panel.steps.at(-1)} steps`;
+    const canvas = element("canvas", { role: "img", "aria-label": `Training curve, ${label}` });
+    drawHistory(canvas, panel);
+    return element("figure", {}, element("figcaption", {}, label), canvas);
+  });
+  return [element("h3", {}, "Training"), element("div", { className: "curves" }, ...panels)];
+}

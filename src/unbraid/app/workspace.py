@@ -1,0 +1,225 @@
+"""All that the page shows, as arrays and JSON: the examples, one or more views of them, and how their codes match."""
+
+import io
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unbraid.app.pictures import Look
+from unbraid.app.view import View, title_of_view
+from unbraid.metrics.mcc import match
+from unbraid.report.animation import save_traversal_gif
+from unbraid.report.training import recorded_series
+
+BINS, MOST_POINTS = 32, 300  # of the histogram behind a slider; positions decoded at once
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A view with its codes of the examples, and the codes that have a slider."""
+
+    view: View
+    codes: NDArray[np.float64]
+    which: NDArray[np.intp]
+    reach: NDArray[np.float64]
+
+
+class Workspace:
+    """Examples seen by one or more models.
+
+    Parameters
+    ----------
+    rows : array (n, ...)
+        Examples, pictures in the unit that the models take.
+    views : sequence of View
+    codes : array (n, d), optional
+        Of the first view, where they are known.
+    """
+
+    def __init__(self, rows: NDArray, views: Sequence[View], codes: NDArray | None = None):
+        if not len(rows) or not views:
+            raise ValueError(f"received {len(rows)} examples and {len(views)} models; at least one of each is needed.")
+        self.rows, self.look = rows, Look.of(rows)
+        self.shown = [self._look_at(view, codes if i == 0 else None) for i, view in enumerate(views)]
+        self.matches = [self._matched(shown) for shown in self.shown]
+        self.shown = [self._in_step(shown, found) for shown, found in zip(self.shown, self.matches)]
+
+    def _look_at(self, view: View, known: NDArray | None) -> Shown:
+        codes = np.asarray(view.encode(self.rows) if known is None else known, np.float64)
+        if codes.ndim != 2 or len(codes) != len(self.rows):
+            raise ValueError(f"{view.name} gives codes of shape {codes.shape}; they must be ({len(self.rows)}, d).")
+        if not np.isfinite(codes).all():
+            raise ValueError(f"{view.name} gives codes that are NaN or infinite; there is no place for them on a map.")
+        if view.decode is not None:
+            self._check_decoder(view, codes)
+        which = view.shown(codes)
+        return Shown(view, codes, which, view.reach(codes, which))
+
+    def _check_decoder(self, view: View, codes: NDArray[np.float64]) -> None:
+        assert view.decode is not None
+        back = np.shape(view.decode(codes[:1]))
+        if int(np.prod(back)) != int(np.prod(self.look.shape)):
+            raise ValueError(f"{view.name} decodes one code to shape {back}; the data have rows of {self.look.shape}.")
+
+    def _matched(self, shown: Shown) -> dict[int, dict[str, float]]:
+        """Of each code that stands for one of the first model's: which, and their correlation."""
+        first = self.shown[0]
+        if shown is first or len(self.rows) < 3:
+            return {}
+        pairs = match(first.codes[:, first.which], shown.codes[:, shown.which])
+        return {
+            int(shown.which[code]): {"code": int(first.which[factor]), "correlation": round(float(r), 4)}
+            for factor, code, r in zip(pairs.factor, pairs.code, pairs.correlation)
+        }
+
+    def _in_step(self, shown: Shown, matches: dict[int, dict[str, float]]) -> Shown:
+        """Sliders in the order of those that they match in the first model; those without a match come last."""
+        if not matches:
+            return shown
+        first = self.shown[0].which.tolist()
+        place = [first.index(matches[code]["code"]) if code in matches else len(first) for code in shown.which.tolist()]
+        order = np.argsort(place, kind="stable")
+        return replace(shown, which=shown.which[order], reach=shown.reach[order])
+
+    def overview(self) -> dict[str, Any]:
+        """What the page needs to start, as JSON takes it."""
+        look = self.look
+        return {
+            "kind": "picture" if look.is_picture else "curve",
+            "height": look.shape[0] if look.is_picture else 1,
+            "width": look.shape[1] if look.is_picture else int(np.prod(look.shape)),
+            "low": look.low,
+            "high": look.high,
+            "n_examples": len(self.rows),
+            "runs": [self._run(number) for number in range(len(self.shown))],
+        }
+
+    def _run(self, number: int) -> dict[str, Any]:
+        shown, summary = self.shown[number], self.shown[number].view.summary
+        return {
+            "title": title_of_view(shown.view),
+            "decodes": shown.view.decode is not None,
+            "saved": shown.view.folder is not None,
+            "start": _rounded(np.median(shown.codes, axis=0)),
+            "sliders": [self._slider(number, i) for i in range(len(shown.which))],
+            "points": [_rounded(shown.codes[:, code]) for code in shown.which],
+            "projection": [_rounded(axis) for axis in _projection(shown.codes[:, shown.which]).T],
+            "concerns": [_sentence(text) for text in summary.concerns],
+            "note": summary.note,
+            "checked": summary.checked,
+            "choices": list(summary.choices),
+            "facts": [[fact.name, fact.value, fact.meaning] for fact in summary.facts],
+            "training": _training(shown.view),
+        }
+
+    def _slider(self, number: int, i: int) -> dict[str, Any]:
+        shown = self.shown[number]
+        code = int(shown.which[i])
+        values = shown.codes[:, code]
+        low, high = float(values.min()), float(values.max())
+        if high <= low:
+            low, high = low - 1, high + 1
+        return {
+            "code": code,
+            "name": shown.view.names[code],
+            "low": low,
+            "high": high,
+            "counts": np.histogram(values, BINS, (low, high))[0].tolist(),
+            "reach": None if np.isnan(shown.reach[i]) else float(f"{shown.reach[i]:.3g}"),
+            "match": self.matches[number].get(code),
+        }
+
+    def decode(self, number: int, codes: NDArray[np.float64]) -> NDArray:
+        """Rows of codes; of a model without a decoder, the nearest example of each."""
+        shown = self.shown[number]
+        if shown.view.decode is None:
+            return self.rows[[self.nearest(number, code, 1)[0] for code in codes]]
+        return np.asarray(shown.view.decode(codes)).reshape(len(codes), *self.look.shape)
+
+    def nearest(self, number: int, code: NDArray[np.float64], count: int) -> list[int]:
+        """Numbers of the examples with the nearest codes, in standard deviations of the codes that have a slider."""
+        shown = self.shown[number]
+        codes = shown.codes[:, shown.which]
+        spread = codes.std(axis=0)
+        away = (codes - code[shown.which]) / np.where(spread > 0, spread, 1)
+        return np.argsort(np.square(away).sum(axis=1), kind="stable")[:count].tolist()
+
+    def encode(self, row: NDArray) -> list[list[float]]:
+        """The code of one row (1, ...) by every model."""
+        found = [np.asarray(shown.view.encode(row), np.float64) for shown in self.shown]
+        for shown, codes in zip(self.shown, found):
+            if not np.isfinite(codes).all():
+                raise ValueError(f"{shown.view.name} gives no finite code for this observation.")
+        return [codes[0].tolist() for codes in found]
+
+    def table(self, number: int) -> str:
+        """Codes of the examples as CSV, under the names that they have now; of a saved run, of all its data."""
+        shown = self.shown[number]
+        codes, folder = shown.codes, shown.view.folder
+        if folder is not None and (folder / "codes.npy").is_file():
+            codes = np.load(folder / "codes.npy", allow_pickle=False)
+        codes = codes.reshape(-1, codes.shape[-1])
+        file = io.StringIO()
+        names = [_quoted(shown.view.names[code]) for code in range(codes.shape[1])]
+        np.savetxt(file, codes, fmt="%.8g", delimiter=",", header=",".join(names), comments="")
+        return file.getvalue()
+
+    def gif(self, number: int, code: NDArray[np.float64]) -> bytes:
+        """Every slider moved to and fro from a code."""
+        shown = self.shown[number]
+        order = np.full(shown.codes.shape[1], -np.inf)
+        order[shown.which] = -np.arange(len(shown.which))
+        with tempfile.TemporaryDirectory() as folder:
+            return save_traversal_gif(
+                Path(folder) / "traversals.gif",
+                lambda codes: self.look.shades(self.decode(number, codes)),
+                shown.codes,
+                span="quantiles",
+                base=code,
+                order=order,
+                most=len(shown.which),
+                names=[shown.view.names[j] for j in range(shown.codes.shape[1])],
+            ).read_bytes()
+
+
+def _training(view: View) -> list[dict[str, Any]]:
+    """The recorded numbers of a trained model, one panel each."""
+    histories = [s.data["history"] for s in view.summary.sections if s.picture == "losses"]
+    return [
+        {"name": name.replace("_", " "), "steps": steps, "lines": [_rounded(line) for line in values.T]}
+        for history in histories
+        for name, steps, values in recorded_series(history)
+    ]
+
+
+def _projection(codes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The two directions in which standardised codes vary most; with one code, it and zeros."""
+    spread = codes.std(axis=0)
+    standard = (codes - codes.mean(axis=0)) / np.where(spread > 0, spread, 1)
+    if codes.shape[1] < 2:
+        return np.column_stack([standard[:, 0], np.zeros(len(codes))])
+    return standard @ np.linalg.svd(standard, full_matrices=False)[2][:2].T
+
+
+def _rounded(values: Any) -> list[float | None]:
+    """Six figures; JSON has no NaN, so a number that was not recorded is null."""
+    return [float(f"{v:.6g}") if np.isfinite(v) else None for v in np.asarray(values, np.float64)]
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:].rstrip(".") + "."
+
+
+def _quoted(name: str) -> str:
+    """A field of a CSV file, never a formula of a spreadsheet.
+
+    >>> print(_quoted("x, left"), _quoted("=1+1"))
+    "x, left" "'=1+1"
+    """
+    safe = f"'{name}" if name[:1] in "=+-@" else name
+    return '"' + safe.replace('"', '""') + '"'

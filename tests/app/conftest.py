@@ -1,0 +1,124 @@
+"""Small runs of every kind, and a browser that may talk to this machine only."""
+
+import importlib.util
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+from playwright.sync_api import sync_playwright
+
+import unbraid as ub
+from unbraid.app.examples import keep
+from unbraid.app.explorer import Explorer, workspace_of
+from unbraid.app.view import view_of_run
+
+SCRIPT = Path(__file__).parents[2] / "scripts" / "browser.py"
+
+
+def script():
+    spec = importlib.util.spec_from_file_location("browser", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def squares():
+    return ub.datasets.load("shapes-xy", image_size=32).sample(400, random_state=0)
+
+
+def until(page, condition):
+    """Wait for a JavaScript expression; Playwright's own way needs an eval, which the page forbids."""
+    for _ in range(300):
+        if page.evaluate(condition):
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError(f"after 30 seconds this is still false: {condition}")
+
+
+def spectra(n=300):
+    """Two bumps whose heights are the factors."""
+    heights = np.random.default_rng(0).uniform(0.2, 1, (n, 2))
+    x = np.linspace(0, 1, 60)
+    return heights @ np.exp(-np.square((x - [[0.3], [0.7]]) / 0.05))
+
+
+@pytest.fixture(scope="session")
+def runs(tmp_path_factory, squares):
+    """Folders of runs as ``unbraid fit`` leaves them, by name; fitted when first asked for."""
+    folder, X = tmp_path_factory.mktemp("runs"), squares[0]
+    quick = {"max_steps": 3, "random_state": 0, "progress": False}
+    made = {
+        "spectral": lambda: (ub.HessianICA(2, 12, random_state=0), X),
+        "linear": lambda: (ub.PCAICA(2, random_state=0), X),
+        "vae": lambda: (ub.BetaVAE(4, **quick), X),
+        "flow": lambda: (ub.NICE(n_factors=4, **quick), X[:, ::4, ::4]),
+        "spectra": lambda: (ub.PCAICA(2, random_state=0), spectra()),
+    }
+
+    def get(name):
+        if not (folder / name).exists():
+            model, data = made[name]()
+            codes = model.fit_transform(data)
+            model.save(folder / name)
+            keep(folder / name, np.asarray(data), np.asarray(codes))
+        return folder / name
+
+    return get
+
+
+@pytest.fixture
+def served(runs):
+    """The address at which runs are served, until the test ends."""
+    open_ = []
+
+    def serve(*names):
+        explorer = Explorer(workspace_of([view_of_run(runs(name)) for name in names])).start()
+        open_.append(explorer)
+        return explorer.address
+
+    yield serve
+    for explorer in open_:
+        explorer.close()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    path = script().chromium()
+    assert path, f"these tests need Chromium: run {SCRIPT}"
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def page_of(browser):
+    """Open an address; requests to other hosts, errors of scripts and of the console fail the test."""
+    faults, contexts = [], []
+
+    def check(route):
+        if urlsplit(route.request.url).hostname == "127.0.0.1":
+            route.continue_()
+        else:
+            faults.append(f"a request to {route.request.url}")
+            route.abort()
+
+    def start(address, **options):
+        context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
+        contexts.append(context)
+        page = context.new_page()
+        page.route("**/*", check)
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("console", lambda told: faults.append(told.text) if told.type == "error" else None)
+        page.goto(address)
+        page.wait_for_selector("body[data-ready]")
+        until(page, "[...document.querySelectorAll('.run')].every(r => r.dataset.settled)")
+        return page
+
+    start.faults = faults
+    yield start
+    for context in contexts:
+        context.close()
+    assert not faults

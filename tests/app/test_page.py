@@ -1,0 +1,265 @@
+"""The page in Chromium: what a user drags, drops, names, types and sees."""
+
+import io
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.app.conftest import SCRIPT, script, spectra, until
+
+PIXELS = """canvas => {
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  return { width: canvas.width, height: canvas.height, red: [...data].filter((_, i) => i % 4 === 0) };
+}"""
+DRAWN = "[...document.querySelectorAll('.now')].map(c => Number(c.dataset.drawn))"
+
+
+def picture(page, selector=".now", number=0):
+    found = page.locator(selector).nth(number).evaluate(PIXELS)
+    return np.array(found["red"], float).reshape(found["height"], found["width"])
+
+
+def centroid(image):
+    """(across, down) of what is brighter than half."""
+    bright = np.where(image > 127, image, 0)
+    assert bright.sum() > 0
+    down, across = np.indices(image.shape)
+    return np.array([(across * bright).sum(), (down * bright).sum()]) / bright.sum()
+
+
+def settle(page):
+    """Wait until nothing has been drawn anew for a while."""
+    before, calm = None, 0
+    for _ in range(200):
+        page.wait_for_timeout(250)
+        rested = page.evaluate("[...document.querySelectorAll('.run')].every(r => r.dataset.settled)")
+        now = page.evaluate(DRAWN)
+        calm = calm + 1 if rested and now == before else 0
+        if calm == 3:
+            return
+        before = now
+    raise AssertionError("the page does not come to rest")
+
+
+def drag(page, slider, share):
+    """Take the thumb to a share of the track, in many small steps."""
+    slider.scroll_into_view_if_needed()
+    box = slider.bounding_box()
+    low, high, value = (float(slider.evaluate(f"s => s.{name}")) for name in ("min", "max", "value"))
+    thumb = 16
+    start = box["x"] + thumb / 2 + (box["width"] - thumb) * (value - low) / (high - low)
+    y = box["y"] + box["height"] / 2
+    page.mouse.move(start, y)
+    page.mouse.down()
+    page.mouse.move(box["x"] + thumb / 2 + (box["width"] - thumb) * share, y, steps=25)
+    page.mouse.up()
+    settle(page)
+
+
+def sliders(page):
+    return page.locator("input[type=range]:not(#between)")
+
+
+def test_the_square_follows_its_own_slider_and_only_that(served, page_of):
+    page = page_of(served("spectral"))
+    moved = []
+    for number in range(2):
+        places = []
+        for share in (0.2, 0.5, 0.8):
+            drag(page, sliders(page).nth(number), share)
+            places.append(centroid(picture(page)))
+        drag(page, sliders(page).nth(number), 0.5)
+        moved.append(np.ptp(places, axis=0))
+    moved = np.array(moved)
+    own = moved.argmax(axis=1)
+    assert sorted(own) == [0, 1]
+    for steps, axis in zip(moved, own):
+        assert steps[axis] > 5  # of the 32 - 6 pixels that there are, 0.6 of the range
+        assert steps[1 - axis] < 0.1 * steps[axis]  # HLLE of 400 pictures turns the axes a little
+
+
+def test_sliders_start_with_the_picture_of_the_middle_and_a_histogram(served, page_of, runs):
+    page = page_of(served("spectral"))
+    assert sliders(page).count() == 2
+    heights = (
+        page.locator(".slider svg").first.locator("rect").evaluate_all("b => b.map(x => +x.getAttribute('height'))")
+    )
+    assert len(heights) == 32
+    assert max(heights) == 100
+    assert abs(centroid(picture(page)) - 15.5).max() < 2
+    assert page.locator(".strip").count() == 2
+    assert page.locator(".row button").count() == 8
+
+
+def test_an_uploaded_picture_is_encoded(served, page_of, squares):
+    X, factors = squares
+    page = page_of(served("spectral"))
+    corner = int(np.argmin(np.abs(factors - np.quantile(factors, 0.2, axis=0)).sum(axis=1)))
+    file = io.BytesIO()
+    Image.fromarray(np.round(255 * X[corner]).astype(np.uint8)).save(file, "PNG")
+    page.set_input_files("#file", {"name": "mine.png", "mimeType": "image/png", "buffer": file.getvalue()})
+    until(page, "document.getElementById('message').textContent.includes('mine.png is encoded')")
+    settle(page)
+    np.testing.assert_allclose(centroid(picture(page)), centroid(255 * X[corner]), atol=1)
+
+
+def test_a_text_that_calls_itself_a_picture_is_refused_in_words(served, page_of):
+    page = page_of(served("spectral"))
+    page.set_input_files("#file", {"name": "no.png", "mimeType": "image/png", "buffer": b"I am a text."})
+    until(page, "document.getElementById('message').textContent.includes('no picture that can be read')")
+    page_of.faults[:] = [fault for fault in page_of.faults if "415" not in fault]  # the browser logs the status
+
+
+def test_names_stay_with_the_run(served, page_of, runs):
+    address = served("linear")
+    page = page_of(address)
+    name = page.locator("#name-0-0")
+    name.fill("  position <b>across</b> ")
+    name.press("Enter")
+    until(page, "document.getElementById('message').textContent.startsWith('Kept with the run')")
+    page.reload()
+    page.wait_for_selector("body[data-ready]")
+    assert page.locator("#name-0-0").input_value() == "position <b>across</b>"
+    assert json.loads((runs("linear") / "names.json").read_text()) == {"0": "position <b>across</b>"}
+    again = page_of(served("linear"))
+    assert again.locator("#slider-0-0").get_attribute("aria-label") == "position <b>across</b>"
+    assert "position <b>across</b>" in again.locator("#map-x").inner_text()
+    (runs("linear") / "names.json").unlink()
+
+
+def test_keyboard_alone(served, page_of):
+    page = page_of(served("spectral"))
+    seen = []
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        seen.append(page.evaluate("document.activeElement.id || document.activeElement.textContent.trim()"))
+    for wanted in ("middle", "random", "file", "slider-0-0", "name-0-0", "map-x", "map", "keep-a", "keep-b"):
+        assert wanted in seen
+    page.locator("#slider-0-0").focus()
+    before = centroid(picture(page))
+    for _ in range(4):
+        page.keyboard.press("PageUp")
+    settle(page)
+    assert np.abs(centroid(picture(page)) - before).max() > 3
+    page.locator("#map").focus()
+    page.keyboard.press("ArrowRight")
+    until(page, "document.getElementById('pointed-words').textContent.startsWith('Example')")
+    told = page.locator("#pointed-words").inner_text()
+    assert told in page.locator("#map").get_attribute("aria-label")
+    page.keyboard.press("Enter")
+    until(page, "document.getElementById('message').textContent.startsWith('The sliders stand at example')")
+    settle(page)
+    across, up = (float(part.split()[-1]) for part in told.split(": ")[1].split(", "))
+    now = [float(value) for value in page.locator("output.value").all_inner_texts()]
+    assert now == pytest.approx([across, up], rel=1e-2)
+
+
+def test_map_hover_lasso_and_interpolation(served, page_of, squares):
+    page = page_of(served("spectral"))
+    page.locator("#map").scroll_into_view_if_needed()
+    box = page.locator("#map").bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    until(page, "document.getElementById('pointed-words').textContent.startsWith('Example')")
+    number = int(page.locator("#pointed-words").inner_text().split()[1].rstrip(":")) - 1
+    np.testing.assert_allclose(picture(page, "#pointed"), np.round(255 * squares[0][number]), atol=1)
+    corners = [(2, 2), (box["width"] - 2, 2), (box["width"] - 2, box["height"] - 2), (2, box["height"] - 2)]
+    page.mouse.move(box["x"] + 2, box["y"] + 2)
+    page.mouse.down()
+    for x, y in corners:
+        page.mouse.move(box["x"] + x, box["y"] + y, steps=5)
+    page.mouse.up()
+    until(page, "document.getElementById('mean').getAttribute('aria-label') === 'Mean of 400 examples'")
+    np.testing.assert_allclose(picture(page, "#mean"), 255 * squares[0].mean(axis=0), atol=1)
+    drag(page, sliders(page).nth(0), 0.2)
+    page.locator("#keep-a").click()
+    start = centroid(picture(page))
+    drag(page, sliders(page).nth(0), 0.8)
+    page.locator("#keep-b").click()
+    end = centroid(picture(page))
+    page.wait_for_selector("#between-strips canvas")
+    strip = picture(page, "#between-strips canvas")
+    steps = [centroid(strip[:, i * 32 : (i + 1) * 32]) for i in (0, 4, 8)]
+    np.testing.assert_allclose(steps, [start, (start + end) / 2, end], atol=1)
+
+
+def test_two_runs_side_by_side_move_matched_factors_together(served, page_of):
+    page = page_of(served("spectral", "linear"))
+    assert page.locator(".run").count() == 2
+    assert page.locator(".matched").count() == 2
+    assert page.locator(".run").nth(1).locator(".matched").count() == 2
+    other = page.locator(".run").nth(1).locator("input[type=range]")
+    before = [float(other.nth(i).input_value()) for i in range(2)]
+    drag(page, sliders(page).nth(0), 0.9)
+    after = [float(other.nth(i).input_value()) for i in range(2)]
+    assert sum(a != b for a, b in zip(before, after)) == 1
+    page.locator("#together").uncheck()
+    drag(page, sliders(page).nth(0), 0.2)
+    assert [float(other.nth(i).input_value()) for i in range(2)] == after
+
+
+def test_a_vae_shows_its_training_and_a_flow_its_pictures(served, page_of):
+    vae = page_of(served("vae"))
+    assert vae.locator(".curves figure").count() >= 2
+    assert "An autoencoder" in vae.locator(".trust").inner_text()
+    flow = page_of(served("flow"))
+    before = picture(flow)
+    assert before.shape == (8, 8)
+    drag(flow, sliders(flow).nth(0), 0.95)
+    assert np.abs(picture(flow) - before).max() > 5
+
+
+def test_spectra_are_curves_and_texts_are_encoded(served, page_of):
+    page = page_of(served("spectra"))
+    assert picture(page).shape == (320, 512)
+    X = spectra()
+    page.set_input_files(
+        "#file", {"name": "a.csv", "mimeType": "text/csv", "buffer": ",".join(map(str, X[7])).encode()}
+    )
+    until(page, "document.getElementById('message').textContent.includes('a.csv is encoded')")
+    settle(page)
+    page.get_by_label("Go to example 8", exact=True).wait_for()
+    assert page.get_by_role("button", name="Moving factors (GIF)").count() == 0
+
+
+def test_downloads(served, page_of):
+    page = page_of(served("spectral"))
+    with page.expect_download() as got:
+        page.get_by_role("button", name="Moving factors (GIF)").click()
+    with Image.open(got.value.path()) as gif:
+        assert gif.n_frames > 10
+    with page.expect_download() as got:
+        page.get_by_role("button", name="Picture (PNG)").click()
+    with Image.open(got.value.path()) as png:
+        assert png.size == (32, 32)
+    with page.expect_download() as got:
+        page.get_by_role("link", name="Codes (CSV)").click()
+    table = np.genfromtxt(got.value.path(), delimiter=",", skip_header=1)
+    assert table.shape == (400, 2)
+
+
+@pytest.mark.parametrize("names", [("spectral",), ("spectral", "linear"), ("vae",), ("spectra",)])
+def test_a_phone_needs_no_sideways_scrolling(served, page_of, names):
+    page = page_of(served(*names), viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    small = page.evaluate(
+        "[...document.querySelectorAll('button, select, input[type=range]')].filter(e => e.offsetParent)"
+        ".filter(e => e.getBoundingClientRect().height < 24).map(e => e.outerHTML)"
+    )
+    assert not small  # what is touched has the 24 pixels that WCAG 2.2 asks for
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("names", [("spectral", "linear"), ("vae",), ("spectra",)])
+def test_axe_finds_no_serious_fault(served, page_of, names, scheme):
+    path = script().axe()
+    assert path, f"this test needs axe-core: run {SCRIPT}"
+    page = page_of(served(*names), color_scheme=scheme, bypass_csp=True)
+    page.evaluate(path.read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run()")
+    faults = [
+        f"{v['id']}: {v['nodes'][0]['html']}" for v in found["violations"] if v["impact"] in ("serious", "critical")
+    ]
+    assert not faults
+    assert len(found["passes"]) > 15
