@@ -29,6 +29,7 @@ demo: $(STAMP)
 	$(BIN)/unbraid demo --out demo
 
 test: lint
+	$(PY) scripts/browser.py
 	OMP_NUM_THREADS=1 $(PY) -m pytest -n 2 --dist worksteal -q --durations=10
 
 test-slow: $(STAMP)
@@ -36,6 +37,7 @@ test-slow: $(STAMP)
 
 # torch stays at its pinned version: the builds of others bring gigabytes of GPU libraries
 test-oldest:
+	$(PYTHON) scripts/browser.py
 	$(PYTHON) -m venv $(OLDEST)
 	$(PYTHON) scripts/oldest.py > $(OLDEST)/constraints.txt
 	$(OLDEST)/bin/pip install -q -c $(OLDEST)/constraints.txt torch

@@ -11,30 +11,44 @@ from unbraid.methods import METHODS
 __version__ = "0.1.0"
 
 _ROOMS = (
+    "app",
     "autoencoders",
+    "containers",
     "datasets",
+    "diagnosis",
     "evaluation",
+    "export",
     "flows",
     "geometry",
     "manifold",
     "metrics",
     "networks",
+    "probing",
     "report",
     "spectral",
     "testing",
     "theory",
-    "warnings",
 )
 
 _ESTIMATORS = {method.estimator: method for method in METHODS.values()}
-_FUNCTIONS = {"evaluate": "evaluation", "load": "contract.persistence"}
+_FUNCTIONS = {
+    "Blocks": "contract.sources",
+    "DelayEmbedding": "containers.recordings",
+    "diagnose": "diagnosis",
+    "evaluate": "evaluation",
+    "explore": "app",
+    "fit": "diagnosis",
+    "load": "contract.persistence",
+    "probe": "probing",
+}
+_MODULES = {"warnings": "contract.warnings", "anndata": "containers.anndata", "labelled": "containers.labelled"}
 
-__all__ = [*_ESTIMATORS, *_FUNCTIONS, *_ROOMS, "__version__"]
+__all__ = [*_ESTIMATORS, *_FUNCTIONS, *_ROOMS, *_MODULES, "__version__"]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "warnings":
-        return import_module("unbraid.contract.warnings")
+    if name in _MODULES:
+        return import_module(f"unbraid.{_MODULES[name]}")
     if name in _ROOMS:
         return import_module(f"unbraid.{name}")
     if name in _ESTIMATORS:

@@ -115,6 +115,12 @@ METHODS: dict[str, Method] = {
         "factors that are whole submanifolds, such as rotations",
         decodes=False,
     ),
+    "product-manifold": Method(
+        "ProductManifold",
+        "geometry.product",
+        "product manifold",
+        "factors that wrap around: angles, phases and directions, beside positions",
+    ),
 }
 
 

@@ -1,6 +1,10 @@
-"""The command line: parse, call the library, print. One file a command; nothing heavy loads before it runs."""
+"""The command line: parse, call the library, print. One file a command; nothing heavy loads before it runs.
+
+Exit codes: 0 done; 1 a fault of this program; 2 something that the user can mend, told in one sentence; 130 Ctrl-C.
+"""
 
 import sys
+import traceback
 from importlib import import_module
 from typing import Annotated
 
@@ -8,10 +12,10 @@ import typer
 
 from unbraid import __version__
 
+ISSUES = "https://github.com/unbraid/unbraid/issues"
 app = typer.Typer(
     name="unbraid",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     help=(
@@ -37,7 +41,7 @@ def _options(
 
 
 # Modules of this folder, in the order of the help page; each has register(app).
-COMMANDS = ("demo", "fit", "evaluate", "datasets")
+COMMANDS = ("demo", "diagnose", "fit", "explore", "evaluate", "probe", "datasets")
 
 for _name in COMMANDS:
     import_module(f"unbraid.cli.{_name}").register(app)
@@ -47,11 +51,24 @@ def main() -> None:
     """Run the command line; an error that a user can mend is one sentence, not a traceback."""
     try:
         app()
-    except (ValueError, TypeError, OSError, ModuleNotFoundError) as error:
+    except (ValueError, TypeError, OSError, ModuleNotFoundError, FloatingPointError) as error:
         typer.secho(f"unbraid: {error}", fg="red", err=True)
+        sys.exit(2)
+    except MemoryError as error:
+        words = (
+            f"unbraid: the memory does not suffice ({error or 'no more is given'}). Take fewer rows or smaller images."
+        )
+        typer.secho(words, fg="red", err=True)
         sys.exit(2)
     except (KeyboardInterrupt, SystemExit) as stop:  # typer turns Ctrl-C into an exit with 130
         if isinstance(stop, KeyboardInterrupt) or stop.code == 130:
             typer.secho("unbraid: stopped; what was written before is still there.", fg="yellow", err=True)
             sys.exit(130)
         raise
+    except Exception as error:
+        traceback.print_exc()
+        words = (
+            f"unbraid: this is a fault of unbraid {__version__} ({type(error).__name__}), not yours. Please report it"
+        )
+        typer.secho(f"{words} with the lines above: {ISSUES}", fg="red", err=True)
+        sys.exit(1)

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from unbraid.cli.options import OFFERED, assignment, refusal
+from unbraid.cli.options import AUTO, OFFERED, assignment, refusal
 
+TABLES = (".csv", ".tsv", ".parquet", ".feather", ".xlsx")
 DRAWN = 3000  # observations of a data set, unless --points says otherwise
 
 
@@ -31,13 +32,16 @@ class Request:
     skip_unreadable: bool
     labels: str | None
     seed: int
+    columns: str | None = None
+    factors_from: str | None = None
+    divide: float | None = None
 
 
 def read_data(request: Request, method: str) -> Data:
     """Open the data, and the labels for a method that takes them."""
     import unbraid as ub
 
-    takes = OFFERED[method].takes_labels
+    takes = method == AUTO or OFFERED[method].takes_labels
     if request.labels is not None and not takes:
         raise refusal("--labels", method, [name for name, m in OFFERED.items() if m.takes_labels])
     known = ub.datasets.names()
@@ -49,7 +53,7 @@ def read_data(request: Request, method: str) -> Data:
         raise FileNotFoundError(
             f"there is no file or folder {request.data}, and no data set of that name. Data sets: {', '.join(known)}."
         )
-    if "labels" in OFFERED[method].needs and found.labels is None:
+    if method != AUTO and "labels" in OFFERED[method].needs and found.labels is None:
         raise ValueError(
             f"{method} needs a condition: give --labels FILE (.npy, .npz or .csv, one row per observation), "
             "--labels KEY (an array of the same file), or a data set with labels of its own, such as gin-mixture."
@@ -63,19 +67,56 @@ def _from_file(request: Request) -> Data:
     if request.points is not None or request.options:
         raise ValueError(f"--points and --option are for data-set names; {request.data} is a file or folder.")
     size = None if request.resize is None else _size(request.resize)
-    X = ub.datasets.open(request.data, request.key, resize=size, skip_unreadable=request.skip_unreadable)
-    return Data(X, labels=None if request.labels is None else _labels(request.data, request.labels))
+    is_table = Path(request.data).suffix.lower() in TABLES
+    named = None if request.factors_from is None else _names(request.factors_from)
+    X = ub.datasets.open(
+        request.data,
+        request.key,
+        resize=size,
+        skip_unreadable=request.skip_unreadable,
+        columns=_columns(request, named or []) if is_table else request.columns and _names(request.columns),
+        divide=request.divide,
+    )
+    labels = None if request.labels is None else _labels(request.data, request.labels)
+    if named is None:
+        return Data(X, labels=labels)
+    return Data(X, _factors(request, named), named, labels)
 
 
-def _labels(data: str, labels: str) -> Any:
-    """Of a file of their own, or of an array beside the data."""
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",")]
+
+
+def _columns(request: Request, factors: list[str]) -> list[str]:
+    """The columns of a table that are data: those that were named, or all but labels and factors."""
+    from unbraid.datasets.frames import names_of
+
+    if request.columns is not None:
+        return _names(request.columns)
+    return [name for name in names_of(Path(request.data)) if name not in {*factors, request.labels}]
+
+
+def _factors(request: Request, names: list[str]) -> Any:
+    """Columns of the same table, arrays beside the data, or a file of their own, to be scored by."""
+    import numpy as np
+
+    parts = [np.asarray(_labels(request.data, name, "--factors-from")) for name in names]
+    parts = [np.unique(part, return_inverse=True)[1] if part.dtype.kind == "U" else part for part in parts]
+    return np.column_stack(parts)
+
+
+def _labels(data: str, labels: str, option: str = "--labels") -> Any:
+    """Of a file of their own, of an array beside the data, or of a column of the same table."""
     import unbraid as ub
     from unbraid.cli.evaluate import read_array
+    from unbraid.datasets.frames import column_of
 
     if Path(labels).is_file():
         return read_array(Path(labels))
-    if not data.endswith((".npz", ".h5", ".hdf5", ".zarr")):
-        raise FileNotFoundError(f"--labels is {labels!r}: there is no such file, and {data} holds no arrays by name.")
+    if Path(data).suffix.lower() in TABLES:
+        return column_of(Path(data), labels)
+    if not data.endswith((".npz", ".h5", ".hdf5", ".zarr", ".mat", ".nc")):
+        raise FileNotFoundError(f"{option} is {labels!r}: there is no such file, and {data} holds no arrays by name.")
     return ub.datasets.open(data, labels)[:]
 
 
@@ -83,8 +124,12 @@ def _from_dataset(request: Request, takes_labels: bool) -> Data:
     import unbraid as ub
 
     name = request.data
-    if request.key is not None or request.resize is not None or request.skip_unreadable:
-        raise ValueError(f"--key, --resize and --skip-unreadable are for files; {name} is the name of a data set.")
+    of_files = (request.key, request.resize, request.columns, request.factors_from, request.divide)
+    if any(option is not None for option in of_files) or request.skip_unreadable:
+        raise ValueError(
+            "--key, --resize, --columns, --factors-from, --divide and --skip-unreadable are for files; "
+            f"{name} is the name of a data set."
+        )
     if request.labels is not None:
         raise ValueError(f"--labels is for files; the data set {name} brings its labels itself where it has some.")
     options = dict(assignment(text, "--option", "image_size=32") for text in request.options)

@@ -21,6 +21,7 @@ def demo(
     out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("demo"),
     points: Annotated[int, typer.Option(help="Pictures to draw, 200 or more.")] = 3000,
     seed: Annotated[int, typer.Option(help="Of the drawing and of the methods.")] = 0,
+    open_: Annotated[bool, typer.Option("--open", help="End in the explorer: the best model in the browser.")] = False,
 ) -> None:
     """Draw pictures of a moving square, find their two factors, and write a report.
 
@@ -55,6 +56,11 @@ def demo(
         path = demo_page(fits, lead).write(out / "report.html")
         advance(1, now="done")
     _print(fits, path)
+    if open_:
+        from unbraid.app.view import view_of
+        from unbraid.cli.explore import serve
+
+        serve([view_of(max(fits, key=lambda fit: fit.mcc or 0.0).model)], X)
 
 
 def _warm_up(X: Any) -> None:

@@ -5,6 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
+from unbraid.cli.options import assignment
+
 
 def register(app: typer.Typer) -> None:
     app.command(no_args_is_help=True)(evaluate)
@@ -18,6 +20,10 @@ def evaluate(
         Path | None, typer.Argument(help="The factors of these codes: integers are classes, floats are continuous.")
     ] = None,
     dataset: Annotated[str | None, typer.Option(help="Data set to score the run on, by its name.")] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="Option of the data set as name=value, for instance image_size=32."),
+    ] = None,
     metrics: Annotated[str, typer.Option(help="Names separated by commas, or all.")] = "all",
     protocol: Annotated[
         str, typer.Option(help="fast, or dlib-v1: the study's sample sizes, minutes to hours.")
@@ -30,13 +36,16 @@ def evaluate(
     """
     import unbraid as ub
 
+    options = dict(assignment(text, "--option", "image_size=32") for text in option or [])
     names = metrics if metrics == "all" else [name.strip() for name in metrics.split(",")]
+    if option and dataset is None:
+        raise ValueError("--option is for a data set; give --dataset NAME too, or leave it out.")
     if factors is not None:
         if dataset is not None:
             raise ValueError("give either a file of factors or --dataset, not both.")
         subject, truth = read_array(run), read_array(factors)
     elif dataset is not None:
-        subject, truth = ub.load(run), ub.datasets.load(dataset)
+        subject, truth = ub.load(run), ub.datasets.load(dataset, **options)
     else:
         raise ValueError(
             f"{run} alone cannot be scored. Add the file of its factors (`unbraid evaluate codes.npy factors.npy`) "

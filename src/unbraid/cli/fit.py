@@ -1,13 +1,16 @@
 """``unbraid fit``: the factors of a file, a folder of images or a data set, saved as a run with a report."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unbraid.cli.options import OFFERED, number, offered, parameters_of
+from unbraid.cli.options import AUTO, OFFERED, PARAMETERS, assignment, number, offered, parameters_of
 
 if TYPE_CHECKING:
+    from unbraid.cli.data import Data
+    from unbraid.diagnosis import Diagnosis
     from unbraid.report import Fitted
 
 
@@ -21,11 +24,14 @@ def fit(
         str,
         typer.Argument(
             metavar="DATA",
-            help="A .npy, .npz, .h5 or .zarr file, a folder (or .tar) of images, or the name of a data set. "
-            "Rows are observations.",
+            help="An array file (.npy, .npz, .h5, .zarr, .mat, .h5ad, .nc), a table (.csv, .tsv, .parquet, .feather, "
+            ".xlsx), a folder (or .tar) of images, an image stack or video, or the name of a data set. Rows are "
+            "observations.",
         ),
     ],
-    method: Annotated[str, typer.Option(metavar="NAME", help=f"One of {', '.join(OFFERED)}.")] = "hessian-ica",
+    method: Annotated[
+        str, typer.Option(metavar="NAME", help=f"auto (what the diagnosis recommends), or one of {', '.join(OFFERED)}.")
+    ] = AUTO,
     factors: Annotated[
         str | None,
         typer.Option(
@@ -44,9 +50,9 @@ def fit(
     labels: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE|KEY",
-            help="Condition for flows: a .npy, .npz or .csv file, or an array of the same file by its name. A data set "
-            "with labels brings its own.",
+            metavar="FILE|NAME",
+            help="Condition for flows: a .npy, .npz or .csv file, or an array or column of the same file by its name. "
+            "A data set with labels brings its own.",
         ),
     ] = None,
     augment: Annotated[
@@ -75,6 +81,24 @@ def fit(
     skip_unreadable: Annotated[
         bool, typer.Option("--skip-unreadable", help="Leave out images that cannot be read.")
     ] = False,
+    columns: Annotated[
+        str | None,
+        typer.Option(metavar="A,B", help="Columns of a table that are data; default all but labels and factors."),
+    ] = None,
+    factors_from: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|NAMES", help="Known factors to be scored by: columns or arrays of the same file, or a file."
+        ),
+    ] = None,
+    divide: Annotated[
+        float | None, typer.Option(metavar="N", help="Divide all values by N: 4095 brings 12-bit pictures to [0, 1].")
+    ] = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object to standard output, and nothing else.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print neither progress nor result; errors only.")] = False,
+    open_: Annotated[bool, typer.Option("--open", help="End in the explorer: the run in the browser.")] = False,
 ) -> None:
     """Find the factors of your data, and save the model, the codes and a report.
 
@@ -82,35 +106,87 @@ def fit(
     unbraid fit spectra.npy --factors 3 --out run
     unbraid fit photos/ --factors auto --resize 64x64 --out run
     unbraid fit shapes-xy --points 2000 --option image_size=32 --out run
+    unbraid fit spectra.csv --columns a,b,c --factors-from temperature --out run
+    unbraid fit stack.tif --divide 4095 --method vae --out run
     unbraid fit cells.npz --key counts --method gin --labels batch --out run
     unbraid fit photos/ --method beta-tcvae --steps 5000 --out run     (Ctrl-C, and the same again: it goes on)
     """
     from unbraid.cli.data import Request, read_data
+    from unbraid.cli.outcome import default_run, free, print_outcome, record, save_run
+    from unbraid.contract.progress import progress_style
     from unbraid.report import measured_fit
 
-    chosen = offered(method)
     given: dict[str, Any] = {
         "--factors": None if factors is None else number(factors, "--factors", "auto"),
         "--neighbors": None if neighbors is None else number(neighbors, "--neighbors", "auto"),
         "--landmarks": None if landmarks is None else number(landmarks, "--landmarks", "auto", "all"),
         "--steps": steps, "--max-seconds": max_seconds, "--device": device, "--augment": augment,
     }  # fmt: skip
-    run = _free(out or Path("runs") / f"{Path(data).stem}-{method}")
-    parameters = parameters_of(method, given, assigned or [])
-    if parameters.get("n_landmarks") == "all":
-        parameters["n_landmarks"] = None
-    estimator = chosen.load()(**_defaults(method, run) | parameters, random_state=seed)
-    request = Request(data, key, points, option or [], resize, skip_unreadable, labels, seed)
-    read = read_data(request, method)
-    typer.echo(f"{chosen.title} of {data}: {len(read.X)} observations of shape {tuple(read.X.shape[1:])}")
-    fitted = measured_fit(estimator, read.X, read.labels, factors=read.factors, factor_names=read.factor_names)
-    _save(run, fitted, Path(data).name)
+    if method != AUTO:
+        offered(method)
+        parameters_of(method, given, assigned or [])  # refused before any time is spent
+    run = free(default_run(data, method) if out is None else out)
+    request = Request(
+        data, key, points, option or [], resize, skip_unreadable, labels, seed, columns, factors_from, divide
+    )
+    with progress_style("off" if quiet else "lines"):
+        read, diagnosis = read_data(request, method), None
+        if method == AUTO:
+            diagnosis = _diagnosed(read, given, assigned or [], told=not (json or quiet))
+            method = diagnosis.method
+        chosen = OFFERED[method]
+        estimator = _estimator(method, run, parameters_of(method, given, assigned or []), seed)
+        if not (json or quiet):
+            typer.echo(f"{chosen.title} of {data}: {len(read.X)} observations of shape {tuple(read.X.shape[1:])}")
+        condition = read.labels if chosen.takes_labels else None
+        fitted = measured_fit(estimator, read.X, condition, factors=read.factors, factor_names=read.factor_names)
+    if diagnosis is not None:
+        fitted = _with_reasons(fitted, diagnosis)
+    save_run(run, fitted, data, method, diagnosis)
     unfinished = chosen.trained and str(fitted.model.stopped_).startswith("max_seconds")
     if chosen.trained and not unfinished:
         _checkpoint(run).unlink(missing_ok=True)
-    _print(fitted, run)
-    if unfinished:
-        typer.echo(f"Training was stopped by --max-seconds. The same command goes on from {_checkpoint(run)}.")
+    if json:
+        typer.echo(record(fitted, run, data, method, diagnosis))
+    elif not quiet:
+        print_outcome(fitted, run)
+        if unfinished:
+            typer.echo(f"Training was stopped by --max-seconds. The same command goes on from {_checkpoint(run)}.")
+    if open_:
+        from unbraid.app.view import view_of_run
+        from unbraid.cli.explore import serve
+
+        serve([view_of_run(run)])
+
+
+def _diagnosed(read: "Data", given: dict[str, Any], assigned: list[str], *, told: bool) -> "Diagnosis":
+    """What the diagnosis recommends among the methods that take the options given; told before the fit."""
+    import unbraid as ub
+    from unbraid.diagnosis.auto import choose
+
+    wanted = [PARAMETERS[option] for option, value in given.items() if value is not None]
+    wanted += [assignment(text, "--set", "tol=0.01")[0] for text in assigned]
+    found = choose(ub.diagnose(read.X, read.labels, n_factors=given["--factors"] or "auto"), wanted)
+    if not told:
+        return found
+    colour = {"yes": "green", "no": "red", "unsure": "yellow"}[found.verdict]
+    typer.secho(found.answer, fg=colour, bold=found.verdict == "no")
+    for reason in found.reasons:
+        typer.echo(reason)
+    return found
+
+
+def _with_reasons(fitted: "Fitted", diagnosis: "Diagnosis") -> "Fitted":
+    """The fit with its diagnosis kept on the model; an answer that is not yes comes first among the concerns."""
+    fitted.model.diagnosis_ = diagnosis
+    doubts = [] if diagnosis.verdict == "yes" else [diagnosis.answer]
+    return replace(fitted, concerns=[*doubts, *fitted.concerns])
+
+
+def _estimator(method: str, run: Path, parameters: dict[str, Any], seed: int) -> Any:
+    if parameters.get("n_landmarks") == "all":
+        parameters["n_landmarks"] = None
+    return OFFERED[method].load()(**_defaults(method, run) | parameters, random_state=seed)
 
 
 def _checkpoint(run: Path) -> Path:
@@ -124,58 +200,3 @@ def _defaults(method: str, run: Path) -> dict[str, Any]:
     if not OFFERED[method].trained:
         wanted = {"n_factors": "auto"}
     return {name: value for name, value in wanted.items() if name in known}
-
-
-def _free(run: Path) -> Path:
-    """Refuse a folder that is something else before any time is spent."""
-    from unbraid.contract.persistence import CONFIG
-
-    if run.exists() and not (run / CONFIG).is_file() and (not run.is_dir() or any(run.iterdir())):
-        raise FileExistsError(f"{run} exists and is not a saved run; it was left alone. Give another folder by --out.")
-    return run
-
-
-def _save(run: Path, fitted: "Fitted", name: str) -> None:
-    """Model, codes and report; all are ready before the first is written."""
-    import numpy as np
-
-    from unbraid.report import pages
-
-    page = pages.page_of(fitted, title=f"{fitted.summary.title} of {name}")
-    fitted.model.save(run)
-    for array, file in ((fitted.codes, "codes.npy"), (fitted.factors, "factors.npy")):
-        if array is None:
-            (run / file).unlink(missing_ok=True)  # of an earlier run
-        else:
-            np.save(run / file, array)
-    page.write(run / "report.html")
-
-
-def _print(fitted: "Fitted", run: Path) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    summary = fitted.summary
-    found = "" if fitted.codes is None else f"{fitted.codes.shape[1]} code(s) "
-    typer.echo(f"{found}in {fitted.seconds:.1f} s.")
-    for sentence in summary.choices:
-        typer.echo(sentence)
-    table = Table(show_header=False, box=None, pad_edge=False)
-    for fact in summary.facts:
-        table.add_row(fact.name, fact.value, fact.meaning)
-    console = Console()
-    console.print(table)
-    if fitted.mcc is not None:
-        console.print(f"MCC with the known factors: [bold]{fitted.mcc:.4f}[/bold]")
-    for concern in fitted.concerns:
-        typer.secho(f"Look twice: {concern}", fg="yellow")
-    for remark in fitted.remarks:
-        typer.echo(f"On the way: {remark}")
-    if not fitted.concerns:
-        typer.echo(summary.note)
-    files = "the model, codes.npy and report.html" if fitted.codes is not None else "the model and report.html"
-    typer.echo(f"\nSaved in {run}: {files}. Next:")
-    typer.echo(f"  open {run / 'report.html'} in a browser")
-    typer.echo(f"  in Python: model = unbraid.load({str(run)!r}); model.transform(new_observations)")
-    if fitted.mcc is not None:
-        typer.echo(f"  unbraid evaluate {run / 'codes.npy'} {run / 'factors.npy'}")

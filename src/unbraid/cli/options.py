@@ -16,6 +16,7 @@ PARAMETERS = {
     "--device": "device",
     "--augment": "augment",
 }
+AUTO = "auto"  # the method that the diagnosis recommends
 OFFERED = {name: method for name, method in METHODS.items() if method.fits}
 
 
@@ -26,7 +27,7 @@ def offered(name: str) -> Method:
     'HLLE+ICA'
     """
     if name not in OFFERED:
-        raise ValueError(f"there is no method {name!r}. Valid methods: {', '.join(OFFERED)}.")
+        raise ValueError(f"there is no method {name!r}. Valid methods: {AUTO}, {', '.join(OFFERED)}.")
     return OFFERED[name]
 
 

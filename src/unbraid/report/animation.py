@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unbraid.report.drawing import as_pictures, is_pictures
+from unbraid.report.drawing import as_pictures, as_rows, is_pictures, named
 from unbraid.report.traversal import Base, Decode, Order, Span, shown_codes, traversals
 
 LABEL, SLIDER, GAP = 14, 6, 6  # pixels above, below and between the images
@@ -23,6 +23,7 @@ def save_traversal_gif(
     base: Base = "mean",
     order: Order = None,
     most: int | None = None,
+    names: Sequence[str] | None = None,
     columns: int = 5,
     height: int = 96,
     milliseconds: int = 80,
@@ -35,7 +36,7 @@ def save_traversal_gif(
     ----------
     path : path
         Ending in .gif.
-    decode, codes, n_steps, span, base, order, most
+    decode, codes, n_steps, span, base, order, most, names
         As in :func:`plot_traversals`; ``decode`` must give images.
     columns : int
         Images side by side.
@@ -71,7 +72,8 @@ def save_traversal_gif(
     scale = max(1, round(height / pictures.shape[1]))
     large = np.round(255 * pictures.repeat(scale, axis=1).repeat(scale, axis=2)).astype(np.uint8)
     large = large.reshape(len(shown), n_steps, *large.shape[1:])
-    there = [_frame(large[:, s], s / (n_steps - 1), [f"code {j + 1}" for j in shown], columns) for s in range(n_steps)]
+    labels = named(names, as_rows(codes).shape[1], "code")
+    there = [_frame(large[:, s], s / (n_steps - 1), [labels[j] for j in shown], columns) for s in range(n_steps)]
     frames = [Image.fromarray(frame) for frame in there + there[-2:0:-1]]
     path.parent.mkdir(parents=True, exist_ok=True)
     frames[0].save(path, save_all=True, append_images=frames[1:], duration=milliseconds, loop=0)

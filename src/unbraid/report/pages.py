@@ -221,6 +221,7 @@ def demo_page(fits: Sequence[Fitted], lead: str) -> Report:
             add_section(page, section, fit.sample, folded=fit is not best)
     page.section("Go on from here").code(
         "unbraid fit DATA --factors 2 --out RUN      # DATA: .npy, .npz, .h5, .zarr, a folder of images, a data set\n"
+        "unbraid explore RUN                         # move its factors in the browser; also: unbraid demo --open\n"
         "unbraid fit --help"
     )
     return page

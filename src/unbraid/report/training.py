@@ -98,7 +98,7 @@ def plot_losses(history: Iterable[Mapping[str, Any]], *, columns: int = 3) -> An
     >>> [ax.get_title() for ax in fig.axes]
     ['loss: 5', 'KL: 2']
     """
-    series = _series(list(history))
+    series = recorded_series(list(history))
     fig, axes = panels(len(series), columns, 2.6, 1.75)
     for ax, (name, steps, values) in zip(axes, series):
         alpha = 1 if values.shape[1] == 1 else 0.5
@@ -110,7 +110,7 @@ def plot_losses(history: Iterable[Mapping[str, Any]], *, columns: int = 3) -> An
     return fig
 
 
-def _series(entries: list[Mapping[str, Any]]) -> list[tuple[str, list[float], NDArray[np.float64]]]:
+def recorded_series(entries: list[Mapping[str, Any]]) -> list[tuple[str, list[float], NDArray[np.float64]]]:
     """(name, steps, values (steps, lines)) of everything that is a number or a list of them, the usual terms first."""
     names = list(dict.fromkeys(key for entry in entries for key in entry if key not in PASSED_OVER))
     found = []

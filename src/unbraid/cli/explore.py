@@ -1,0 +1,58 @@
+"""``unbraid explore``: saved runs in the browser; ``--open`` of other commands ends here too."""
+
+import webbrowser
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from unbraid.app.view import View
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(no_args_is_help=True)(explore)
+
+
+def explore(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN [RUN2 ...]", help="Folders that `unbraid fit` wrote.")],
+    port: Annotated[int, typer.Option(metavar="N", help="Of the address; 0 (the default) takes a free one.")] = 0,
+    no_open: Annotated[bool, typer.Option("--no-open", help="Print the address, and open no browser.")] = False,
+    data: Annotated[
+        str | None,
+        typer.Option(metavar="DATA", help="Observations to show, for a run that keeps none: a file or folder."),
+    ] = None,
+    key: Annotated[str | None, typer.Option(metavar="NAME", help="Which array of an .npz, .h5 or .zarr file.")] = None,
+) -> None:
+    """Look at runs in the browser: move a factor, see the data change.
+
+    The page is served to this machine alone, until Ctrl-C. Several runs stand side by side, with matched factors.
+
+    \b
+    unbraid explore run
+    unbraid explore run other-run --port 8000 --no-open
+    """
+    import unbraid as ub
+    from unbraid.app.view import view_of_run
+
+    if key is not None and data is None:
+        raise ValueError("--key is for --data, which is not given.")
+    X = None if data is None else ub.datasets.open(data, key)
+    serve([view_of_run(run) for run in runs], X, port=port, open_browser=not no_open)
+
+
+def serve(views: "Sequence[View]", X: Any = None, *, port: int = 0, open_browser: bool = True) -> None:
+    """Show the page until Ctrl-C."""
+    from unbraid.app.explorer import Explorer, workspace_of
+
+    explorer = Explorer(workspace_of(views, X), port)
+    typer.echo(f"The explorer is at {explorer.address}")
+    typer.echo("Ctrl-C ends it. The address holds a secret: who has it can see these data from this machine.")
+    if open_browser:
+        webbrowser.open(explorer.address)
+    try:
+        explorer.run()
+    except KeyboardInterrupt:
+        typer.echo("The explorer is closed.")

@@ -1,0 +1,131 @@
+"""What ``unbraid fit`` leaves behind: the run's folder, and what is printed about it."""
+
+import json
+import os
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from unbraid.diagnosis import Diagnosis
+    from unbraid.report import Fitted
+
+ABOUT = "fit.json"  # which data and method a run is of
+
+
+def default_run(data: str, method: str) -> Path:
+    """``runs/DATA-METHOD``; with a number behind it where a run of other data has that name."""
+    stem = Path(data).resolve().name.split(".")[0] or "data"
+    for number in count(1):
+        run = Path("runs") / (f"{stem}-{method}" if number == 1 else f"{stem}-{method}-{number}")
+        if not run.exists() or _is_of(run, data):
+            return run
+    raise AssertionError("count has no end")
+
+
+def _is_of(run: Path, data: str) -> bool:
+    """Whether a run is of this data; one that does not say is not."""
+    try:
+        about = json.loads((run / ABOUT).read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return False
+    return isinstance(about, dict) and about.get("data") == _place(data)
+
+
+def _place(data: str) -> str:
+    return str(Path(data).resolve()) if Path(data).exists() else data
+
+
+def free(run: Path) -> Path:
+    """Refuse a folder that is something else, or cannot be written to, before any time is spent."""
+    from unbraid.contract.persistence import CONFIG
+
+    if run.exists() and not (run / CONFIG).is_file() and (not run.is_dir() or any(run.iterdir())):
+        raise FileExistsError(f"{run} exists and is not a saved run; it was left alone. Give another folder by --out.")
+    there = next(place for place in (run, *run.absolute().parents) if place.exists())
+    if not there.is_dir():
+        raise NotADirectoryError(f"{run} cannot be made: {there} is a file. Give another folder by --out.")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise PermissionError(f"{run} cannot be written: {there} may not be changed. Give another folder by --out.")
+    return run
+
+
+def save_run(run: Path, fitted: "Fitted", data: str, method: str, diagnosis: "Diagnosis | None" = None) -> None:
+    """Model, codes and report; all are ready before the first is written, and none of an earlier run stays."""
+    import numpy as np
+
+    from unbraid.app import examples
+    from unbraid.report import pages
+
+    page = pages.page_of(fitted, title=f"{fitted.summary.title} of {Path(data).name}")
+    if diagnosis is not None:
+        diagnosis.add_to(page)
+    if fitted.codes is not None:
+        page.section("Move the factors yourself").text("In the browser, with a slider per factor:")
+        page.code(f"unbraid explore {run}")
+    fitted.model.save(run)
+    for array, file in ((fitted.codes, "codes.npy"), (fitted.factors, "factors.npy")):
+        if array is None:
+            (run / file).unlink(missing_ok=True)
+        else:
+            np.save(run / file, array)
+    examples.keep(run, fitted.sample, fitted.sample_codes)
+    page.write(run / "report.html")
+    (run / ABOUT).write_text(json.dumps({"data": _place(data), "method": method}), encoding="utf-8")
+
+
+def record(fitted: "Fitted", run: Path, data: str, method: str, diagnosis: "Diagnosis | None" = None) -> str:
+    """One JSON object: what was fitted, what was found, and where it lies."""
+    summary, codes = fitted.summary, fitted.codes
+    found = {
+        "run": str(run),
+        "data": data,
+        "method": method,
+        "n_rows": fitted.n_rows,
+        "row_shape": list(fitted.sample.shape[1:]),
+        "n_codes": None if codes is None else codes.shape[1],
+        "seconds": fitted.seconds,
+        "mcc": fitted.mcc,
+        "facts": {fact.name: fact.value for fact in summary.facts},
+        "choices": list(summary.choices),
+        "concerns": fitted.concerns,
+        "remarks": fitted.remarks,
+        "diagnosis": None if diagnosis is None else json.loads(diagnosis.to_json()),
+        "files": sorted(item.name for item in run.iterdir()),
+    }
+    return json.dumps(found, default=float)
+
+
+def print_outcome(fitted: "Fitted", run: Path) -> None:
+    """For people: figures, concerns, and what to do next."""
+    from rich.console import Console
+    from rich.table import Table
+
+    summary = fitted.summary
+    found = "" if fitted.codes is None else f"{fitted.codes.shape[1]} code(s) "
+    typer.echo(f"{found}in {fitted.seconds:.1f} s.")
+    for sentence in summary.choices:
+        typer.echo(sentence)
+    table = Table(show_header=False, box=None, pad_edge=False)
+    for fact in summary.facts:
+        table.add_row(fact.name, fact.value, fact.meaning)
+    console = Console()
+    console.print(table)
+    if fitted.mcc is not None:
+        console.print(f"MCC with the known factors: [bold]{fitted.mcc:.4f}[/bold]")
+    for concern in fitted.concerns:
+        typer.secho(f"Look twice: {concern}", fg="yellow")
+    for remark in fitted.remarks:
+        typer.echo(f"On the way: {remark}")
+    if not fitted.concerns:
+        typer.echo(summary.note)
+    files = "the model, codes.npy and report.html" if fitted.codes is not None else "the model and report.html"
+    typer.echo(f"\nSaved in {run}: {files}. Next:")
+    typer.echo(f"  open {run / 'report.html'} in a browser")
+    if fitted.codes is not None:
+        typer.echo(f"  unbraid explore {run}")
+    typer.echo(f"  in Python: model = unbraid.load({str(run)!r}); model.transform(new_observations)")
+    if fitted.mcc is not None:
+        typer.echo(f"  unbraid evaluate {run / 'codes.npy'} {run / 'factors.npy'}")
