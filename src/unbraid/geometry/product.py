@@ -91,13 +91,13 @@ class ProductManifold(Estimator):
     kinds_ : list of str
         "interval", "circle" or "sphere", longest factor first.
     n_factors_ : int
-    verified_ : array of bool, of length n_factors_
+    verified_ : array of bool, one per factor
         Whether all checks of a factor hold.
     checks_ : list of lists of FactorCheck
         The checks of each factor, with their figures.
     groups_ : list of arrays of int
         Eigenfunctions that make up most of each factor.
-    lengths_ : array of shape (n_factors_,)
+    lengths_ : array, one per factor
         Length of an interval; circumference of a circle or a great circle; in units of the data.
     columns_ : list of arrays of int
         Columns of the codes that belong to each factor: one, or three for a sphere (a unit vector); two for a circle
