@@ -11,12 +11,12 @@ OLDEST := $(VENV)-oldest
 
 help:
 	@echo "make demo           run the main job on built-in data and write an HTML report"
-	@echo "make test           style, types, docstrings and the fast tests"
+	@echo "make test           style, types, docstrings, pages and the fast tests"
 	@echo "make test-slow      the tests that take minutes"
 	@echo "make test-oldest    the fast tests with the lowest versions that pyproject.toml promises"
 	@echo "make release-check  build, install without torch, run the README"
 	@echo "make bench          every benchmark; make bench-spectral (or another name) for one"
-	@echo "make lint           style, types and docstrings only"
+	@echo "make lint           style, types, docstrings and pages only"
 	@echo "make docs           the documentation, examples run"
 
 $(STAMP): pyproject.toml constraints.txt
@@ -53,6 +53,7 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(PY) scripts/check_docstrings.py
+	$(BIN)/sphinx-build -W --keep-going -q -b dummy -D plot_gallery=0 docs docs/_build/check
 
 bench: $(STAMP)
 	@for f in benchmarks/bench_*.py; do echo "== $$f"; $(PY) $$f || exit 1; done
