@@ -2,10 +2,12 @@
 
     python benchmarks/experiment_probe.py run --weights efficientnet-lite0-57934424.pth --dataset dsprites --out FOLDER
     python benchmarks/experiment_probe.py table --dataset dsprites --out FOLDER
+    python benchmarks/experiment_probe.py plot --dataset dsprites --out FOLDER --picture probe-dsprites.png
 
 Each finished encoder is a file of FOLDER, and one that is there is not run again. The beta-VAEs (beta 4, 10 codes, 3000
-steps of 64 on endless data) have dense encoders of three widths and the decoder of the "small" preset. Scores are of
-900 samples (600 to train on, 300 to test on), of encoders with more than 32 units on 32 principal components.
+steps of 64 on endless data) have dense encoders of three widths and the decoder of the "small" preset. ``--runs`` adds
+saved runs, as those of experiment_dsprites_vaes.py. Scores are of 1500 samples (1000 to train on, 500 to test on), of
+encoders with more than 32 units on 32 principal components.
 """
 
 import argparse
@@ -24,11 +26,11 @@ WIDTHS, STEPS, CODES = (32, 128, 512), 3000, 10
 METRICS = ("mig", "sap", "dci", "mcc")
 RULES = replace(
     PROTOCOL,
-    name="probe-900",
-    n_samples=900,
-    n_train=600,
-    n_test=300,
-    replicates={"light": 30, "medium": 8, "heavy": 3},
+    name="probe-1500",
+    n_samples=1500,
+    n_train=1000,
+    n_test=500,
+    replicates={"light": 30, "medium": 8, "heavy": 5},
 )
 
 
@@ -47,20 +49,22 @@ def beta_vae(dataset, width, folder):
     return model
 
 
-def encoders(dataset, weights, folder):
+def encoders(dataset, weights, runs, folder):
     """Names, and functions that make the encoder when its turn comes."""
-    if weights is not None:
-        yield "EfficientNet-Lite0", lambda: f"efficientnet-lite0:{weights}"
     yield "pixels", lambda: "pixels"
     yield "untrained", lambda: "untrained"
     for width in WIDTHS:
         yield f"beta-VAE, width {width}", lambda width=width: beta_vae(dataset, width, folder)
+    for path in runs:
+        yield path.name, lambda path=path: path
+    if weights is not None:
+        yield "EfficientNet-Lite0", lambda: f"efficientnet-lite0:{weights}"
 
 
 def run(args):
     dataset = ub.datasets.load(args.dataset)
     args.out.mkdir(parents=True, exist_ok=True)
-    for name, make in encoders(dataset, args.weights, args.out):
+    for name, make in encoders(dataset, args.weights, args.runs, args.out):
         file = args.out / f"{args.dataset}-{name.replace(' ', '-').replace(',', '')}.json"
         if file.is_file():
             continue
@@ -94,6 +98,7 @@ if __name__ == "__main__":
     parser.add_argument("command", choices=("run", "table"))
     parser.add_argument("--dataset", default="dsprites", choices=("dsprites", "room"))
     parser.add_argument("--weights", type=Path, help="EfficientNet-Lite0's; it is left out without them")
+    parser.add_argument("--runs", type=Path, nargs="*", default=[], help="folders of saved runs, to be probed too")
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args()
     {"run": run, "table": table}[arguments.command](arguments)
