@@ -81,6 +81,9 @@ def test_a_code_that_hardly_moves_the_data_is_quiet(weight, quiet):
     weights = np.array([weight, 1.0])
     space = workspace_of([view_of((lambda x: x / weights, lambda c: c * weights))], z * weights)
     assert [(s["code"], s["quiet"]) for s in space.overview()["runs"][0]["sliders"]] == [(1, False), (0, quiet)]
+    by = z[:, [1]] if quiet else z  # a code that does nothing does not count among the nearest examples
+    away = np.square((by - by[7]) / by.std(axis=0)).sum(axis=1)
+    assert space.nearest(0, z[7], 5) == np.argsort(away)[:5].tolist()
 
 
 def test_without_a_decoder_the_nearest_example_is_shown():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import unbraid as ub
 from tests.app.conftest import SCRIPT, script, spectra, until
 
 PIXELS = """canvas => {
@@ -263,6 +264,27 @@ def test_downloads(served, page_of):
         page.get_by_role("link", name="Codes (CSV)").click()
     table = np.genfromtxt(got.value.path(), delimiter=",", skip_header=1)
     assert table.shape == (400, 2)
+
+
+def test_the_picture_stays_in_view_and_codes_that_do_nothing_are_folded_away(page_of):
+    """Ten codes of which three move the picture, on a phone: whichever slider is moved, its effect is seen."""
+    rng = np.random.default_rng(0)
+    weights = np.r_[np.ones(3), np.full(7, 1e-4)]
+    mix, z = np.abs(rng.normal(size=(10, 64))), rng.uniform(size=(200, 10))
+    pair = (lambda X: z[: len(X)], lambda c: (c * weights @ mix / 8).reshape(-1, 8, 8))
+    explorer = ub.explore(pair, pair[1](z), open_browser=False)
+    try:
+        page = page_of(explorer.address, viewport={"width": 390, "height": 500}, has_touch=True, is_mobile=True)
+        assert page.locator(".strip").count() == 3
+        page.get_by_text("7 codes that hardly move the data").click()
+        until(page, "document.querySelectorAll('.strip').length === 10")
+        last = page.locator(".sliders input[type=range]").last
+        page.evaluate("document.querySelector('.sliders').lastElementChild.lastElementChild.scrollIntoView(false)")
+        assert last.bounding_box()["y"] > 250
+        box = page.locator(".now").bounding_box()
+        assert 0 <= box["y"] <= 40 and box["y"] + box["height"] < last.bounding_box()["y"]
+    finally:
+        explorer.close()
 
 
 @pytest.mark.parametrize("names", [("spectral",), ("spectral", "linear"), ("vae",), ("spectra",)])

@@ -83,7 +83,8 @@ def view_of(model: Any, name: str = "") -> View:
             name or summary.title, fitted.transform, fitted.inverse_transform if summary.decodes else None, summary
         )
     if isinstance(model, tuple) and len(model) == 2 and callable(model[0]) and (model[1] is None or callable(model[1])):
-        return View(name or "encoder", model[0], model[1], _summary_of_functions(model[1] is not None))
+        summary = _summary_of_functions(model[1] is not None)
+        return View(name or summary.title, model[0], model[1], summary)
     raise TypeError(
         f"cannot explore a {type(model).__name__}. Give a fitted estimator of unbraid, or a pair of functions (encode, "
         "decode), for instance (pca.transform, pca.inverse_transform); decode may be None."

@@ -2,6 +2,7 @@
 
 import { afterwards, ask, askRows, download, newest, say } from "./api.js";
 import { drawRow, drawStrip, element, format, rowCanvas } from "./draw.js";
+import { trust } from "./words.js";
 
 const STEPS = 9;
 const client = crypto.randomUUID ? crypto.randomUUID() : String(Math.random());
@@ -9,7 +10,7 @@ let number = 0;
 
 export class Run {
   constructor(index, told, page) {
-    Object.assign(this, { index, told, page, position: [...told.start], sliders: new Map() });
+    Object.assign(this, { index, told, page, position: [...told.start], sliders: new Map(), rest: null });
     this.picture = rowCanvas({ className: "now pixels" });
     this.caption = element("figcaption");
     this.strips = element("div");
@@ -21,7 +22,7 @@ export class Run {
 
   build() {
     const title = element("h2", { id: `run-${this.index}` }, this.told.title);
-    const sliders = element("div", { className: "sliders" }, ...this.told.sliders.map((s) => this.slider(s)));
+    const sliders = element("div", { className: "sliders" }, ...this.sliderBoxes());
     const figure = element("figure", {}, this.picture, this.caption);
     const nearWords = this.told.decodes
       ? "Nearest real examples"
@@ -29,9 +30,21 @@ export class Run {
     return element("section", { className: "run", "aria-labelledby": title.id },
       title,
       element("div", { className: "stage" }, figure, sliders),
+      trust(this.told),
       element("h3", {}, nearWords), this.near,
       element("h3", {}, "Each factor moved alone, from here"), this.strips,
       this.downloads());
+  }
+
+  // Codes that hardly move the data are folded away: a VAE may have many of them.
+  sliderBoxes() {
+    const { sliders } = this.told;
+    const [loud, quiet] = [false, true].map((q) => sliders.filter((s) => s.quiet === q).map((s) => this.slider(s)));
+    if (!quiet.length) return loud;
+    const what = quiet.length === 1 ? "1 code that hardly moves" : `${quiet.length} codes that hardly move`;
+    this.rest = element("details", {}, element("summary", {}, `${what} the data`), ...quiet);
+    this.rest.addEventListener("toggle", () => this.drawRest());
+    return [...loud, this.rest];
   }
 
   slider(told) {
@@ -41,7 +54,7 @@ export class Run {
     });
     const name = element("input", {
       type: "text", value: told.name, maxLength: 60, "aria-label": `Name of code ${told.code + 1}`,
-      id: `name-${this.index}-${told.code}`, spellcheck: false,
+      id: `name-${this.index}-${told.code}`, spellcheck: false, title: "Click to give it a name of your own",
     });
     const value = element("output", { className: "value" });
     range.addEventListener("input", () => this.moved(told, Number(range.value)));
@@ -60,7 +73,7 @@ export class Run {
   matchWords(match) {
     const first = this.page.runs[0].told.sliders.find((s) => s.code === match.code);
     const mirrored = match.correlation < 0 ? ", mirrored" : "";
-    return `matches “${first.name}” of ${this.page.runs[0].told.title}: ${Math.abs(match.correlation).toFixed(2)}${mirrored}`;
+    return `matches “${first.name}” of ${this.page.runs[0].told.title}, correlation ${Math.abs(match.correlation).toFixed(2)}${mirrored}`;
   }
 
   downloads() {
@@ -132,7 +145,7 @@ export class Run {
   }
 
   async drawStripsAndNear() {
-    const sliders = this.told.sliders;
+    const sliders = this.told.sliders.filter((s) => !s.quiet || this.rest.open);
     const codes = sliders.flatMap((s) => steps(s).map((value) => this.position.with(s.code, value)));
     const rows = await askRows("decode", { run: this.index, codes }, codes.length);
     this.strips.replaceChildren(...sliders.map((s, i) => {
