@@ -255,6 +255,9 @@ def test_the_command(tmp_path, monkeypatch, capsys):
     assert "95 % interval" in told.out
     assert "linear" in (tmp_path / "page.html").read_text()
     assert json.loads((tmp_path / "found.json").read_text())["encoder"] == "linear"
+    again = ub.probing.Probe.from_json(tmp_path / "found.json")
+    assert again.to_json() == (tmp_path / "found.json").read_text().rstrip()
+    assert str(again) in told.out
     told = run(monkeypatch, capsys, "probe", "resnet", "--dataset", "shapes-xy")
     assert told.code == 2
     assert "timm:MODEL" in told.err

@@ -1,6 +1,7 @@
 """What a probe found: scores, the probes of each factor, their table and their page."""
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from os import PathLike
@@ -9,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from unbraid.evaluation import Evaluation
+from unbraid.evaluation import Evaluation, Protocol, Score
 from unbraid.probing.probes import FactorProbe
 from unbraid.report.drawing import BLUE, GREY, RED, figure, quiet
 from unbraid.report.html import Report
@@ -94,6 +95,19 @@ class Probe:
         if path is not None:
             Path(path).write_text(text + "\n", encoding="utf-8")
         return text
+
+    @classmethod
+    def from_json(cls, path: str | PathLike) -> "Probe":
+        """What :meth:`to_json` wrote."""
+        stored = json.loads(Path(path).read_text(encoding="utf-8"))
+        scores = [{k: math.nan if v is None else v for k, v in s.items()} for s in stored["evaluation"]["scores"]]
+        protocol = stored["evaluation"]["protocol"]
+        evaluation = stored["evaluation"] | {
+            "scores": tuple(Score(**s) for s in scores),
+            "protocol": Protocol(**protocol | {"downstream_sizes": tuple(protocol["downstream_sizes"])}),
+        }
+        factors = tuple(FactorProbe(**f) for f in stored["factors"])
+        return cls(**stored | {"evaluation": Evaluation(**evaluation), "factors": factors})
 
     def report(self) -> Report:
         """The page: the probes of each factor, and every score between chance and ceiling."""
