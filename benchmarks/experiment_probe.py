@@ -73,7 +73,7 @@ def run(args):
     args.out.mkdir(parents=True, exist_ok=True)
     for name, make in encoders(dataset, args.weights, args.runs, args.out):
         file = file_of(args, name)
-        if file.is_file():
+        if file.is_file() or (args.only and name not in args.only):
             continue
         found = ub.probe(make(), dataset, METRICS, name=name, protocol=RULES, cache=args.out / "codes")
         found.to_json(file)
@@ -108,6 +108,7 @@ if __name__ == "__main__":
     parser.add_argument("command", choices=("run", "table", "plot"))
     parser.add_argument("--dataset", default="dsprites", choices=("dsprites", "room"))
     parser.add_argument("--weights", type=Path, help="EfficientNet-Lite0's; it is left out without them")
+    parser.add_argument("--only", nargs="+", help="names of encoders; the others are passed over")
     parser.add_argument("--runs", type=Path, nargs="*", default=[], help="folders of saved runs, to be probed too")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--picture", type=Path, help="where plot puts its picture")

@@ -57,8 +57,8 @@ def main():
     wide, dark = {"viewport": {"width": 1100, "height": 860}}, {"viewport": {"width": 900, "height": 900}}
     shots = {
         "explorer-spectral": (local, X, wide, ("across", "up"), ("PageUp", "PageDown")),
-        "explorer-two-runs": ([local, linear], X, wide, ("across", "up"), ("PageUp", "PageUp")),
-        "explorer-spectra": (mixed, curves, dark | {"color_scheme": "dark"}, ("left band", "right band"), ("PageUp",)),
+        "explorer-two-runs": ([local, linear], X, {"viewport": {"width": 1280, "height": 860}}, ("across", "up"), ("PageUp", "PageUp")),
+        "explorer-spectra": (mixed, curves, dark | {"color_scheme": "dark"}, ("left band", "right band"), ("PageUp", "PageDown")),
         "explorer-phone": (local, X, PHONE, ("across", "up"), ("PageUp", "PageUp")),
     }
     with sync_playwright() as playwright:

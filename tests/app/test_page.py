@@ -211,7 +211,7 @@ def test_map_hover_lasso_and_interpolation(served, page_of, squares):
     np.testing.assert_allclose(steps, [start, (start + end) / 2, end], atol=1)
 
 
-def test_two_runs_side_by_side_move_matched_factors_together(served, page_of):
+def test_two_runs_side_by_side_move_matched_factors_together(served, page_of, runs):
     page = page_of(served("spectral", "linear"))
     assert page.locator(".run").count() == 2
     assert page.locator(".matched").count() == 2
@@ -221,6 +221,10 @@ def test_two_runs_side_by_side_move_matched_factors_together(served, page_of):
     drag(page, sliders(page).nth(0), 0.9)
     after = [float(other.nth(i).input_value()) for i in range(2)]
     assert sum(a != b for a, b in zip(before, after)) == 1
+    page.locator("#name-0-0").fill("across")
+    page.locator("#name-0-0").press("Enter")
+    until(page, "[...document.querySelectorAll('.matched')].some(m => m.textContent.includes('“across”'))")
+    (runs("spectral") / "names.json").unlink()
     page.locator("#together").uncheck()
     drag(page, sliders(page).nth(0), 0.2)
     assert [float(other.nth(i).input_value()) for i in range(2)] == after

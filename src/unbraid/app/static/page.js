@@ -95,6 +95,7 @@ class Page {
   }
 
   namesChanged() {
+    this.runs.forEach((run) => run.refresh());
     this.map.offerAxes();
   }
 

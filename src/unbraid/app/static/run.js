@@ -62,11 +62,10 @@ export class Run {
     name.addEventListener("keydown", (event) => event.key === "Enter" && name.blur());
     const box = element("div", { className: "slider" }, name, value,
       element("div", { className: "track" }, histogram(told.counts), range));
-    if (told.match) {
-      box.append(element("p", { className: "value matched" }, this.matchWords(told.match)));
-    }
+    const matched = told.match ? element("p", { className: "value matched" }) : null;
+    if (matched) box.append(matched);
     if (told.reach !== null) box.title = `Moves the data by ${told.reach} (root mean square, 10th to 90th percentile).`;
-    this.sliders.set(told.code, { told, range, value, name });
+    this.sliders.set(told.code, { told, range, value, name, matched });
     return box;
   }
 
@@ -109,10 +108,11 @@ export class Run {
 
   refresh() {
     delete this.panel.dataset.settled;
-    for (const { told, range, value } of this.sliders.values()) {
+    for (const { told, range, value, matched } of this.sliders.values()) {
       const now = this.position[told.code];
       if (Number(range.value) !== now) range.value = now;
       value.textContent = format(now);
+      if (matched) matched.textContent = this.matchWords(told.match);
       range.setAttribute("aria-label", told.name);
       range.setAttribute("aria-valuetext", `${format(now)}, ${Math.round(100 * share(told, now))} % of the data below`);
     }
@@ -126,7 +126,6 @@ export class Run {
       const answer = await (await ask("name", { run: this.index, code: told.code, name: field.value })).json();
       told.name = field.value = answer.name;
       say(this.told.saved ? `Kept with the run: ${answer.name}.` : `Named ${answer.name} while this page is open.`);
-      this.refresh();
       this.page.namesChanged();
     } catch (error) {
       field.value = told.name;
