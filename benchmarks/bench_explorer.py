@@ -23,11 +23,13 @@ from urllib.parse import urlsplit
 
 import numpy as np
 import psutil
+import torch
 
 import unbraid as ub
 from unbraid.app.examples import keep
 from unbraid.app.explorer import Explorer, workspace_of
 from unbraid.app.view import view_of_run
+from unbraid.networks.flow import conv_flow
 
 N_PICTURES = 3000
 QUICK = {"max_steps": 5, "random_state": 0, "progress": False}
@@ -110,9 +112,6 @@ def frames(path, n):
 
 def wide_flow(n):
     """CPU milliseconds of decoding one 64 x 64 picture by the convolutional flow of default width."""
-    import torch
-    from unbraid.networks.flow import conv_flow
-
     flow = conv_flow((1, 64, 64), np.random.default_rng(0))
     theta, code = 1e-3 * torch.randn(1, flow.n_parameters), torch.randn(1, 1, flow.n_features)
     print(f"wide flow, {flow.n_parameters / 1e6:.0f} million parameters: decode", end=" ")

@@ -28,6 +28,10 @@ def spectra():
     return heights @ bands + 0.3 * np.exp(-np.square((x - 0.5) / 0.15))
 
 
+def window(width, height, colours="light"):
+    return {"viewport": {"width": width, "height": height}, "color_scheme": colours}
+
+
 def rest(page):
     while not page.evaluate(RESTED):
         page.wait_for_timeout(100)
@@ -54,12 +58,12 @@ def main():
     local, linear = ub.HessianICA(2, random_state=0).fit(X), ub.PCAICA(2, random_state=0).fit(X)
     curves = spectra()
     mixed = ub.PCAICA(2, random_state=0).fit(curves)
-    wide, dark = {"viewport": {"width": 1100, "height": 860}}, {"viewport": {"width": 900, "height": 900}}
+    squares, bands = ("across", "up"), ("left band", "right band")
     shots = {
-        "explorer-spectral": (local, X, wide, ("across", "up"), ("PageUp", "PageDown")),
-        "explorer-two-runs": ([local, linear], X, {"viewport": {"width": 1280, "height": 860}}, ("across", "up"), ("PageUp", "PageUp")),
-        "explorer-spectra": (mixed, curves, dark | {"color_scheme": "dark"}, ("left band", "right band"), ("PageUp", "PageDown")),
-        "explorer-phone": (local, X, PHONE, ("across", "up"), ("PageUp", "PageUp")),
+        "explorer-spectral": (local, X, window(1100, 860), squares, ("PageUp", "PageDown")),
+        "explorer-two-runs": ([local, linear], X, window(1280, 860), squares, ("PageUp", "PageUp")),
+        "explorer-spectra": (mixed, curves, window(900, 900, "dark"), bands, ("PageUp", "PageDown")),
+        "explorer-phone": (local, X, PHONE, squares, ("PageUp", "PageUp")),
     }
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])

@@ -26,7 +26,7 @@ export class Run {
     const figure = element("figure", {}, this.picture, this.caption);
     const nearWords = this.told.decodes
       ? "Nearest real examples"
-      : "This method cannot decode: the picture above is the nearest real example. The next ones";
+      : "Nearest real examples (this model cannot decode: the picture above is the first of them)";
     return element("section", { className: "run", "aria-labelledby": title.id },
       title,
       element("div", { className: "stage" }, figure, sliders),
