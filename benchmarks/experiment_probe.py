@@ -2,14 +2,17 @@
 
     python benchmarks/experiment_probe.py run --weights efficientnet-lite0-57934424.pth --dataset dsprites --out FOLDER
     python benchmarks/experiment_probe.py table --dataset dsprites --out FOLDER
+    python benchmarks/experiment_probe.py plot --dataset dsprites --out FOLDER --picture probe-dsprites.png
 
-Each finished encoder is a file of FOLDER, and one that is there is not run again. The beta-VAEs (beta 4, 10 codes, 3000
-steps of 64 on endless data) have dense encoders of three widths and the decoder of the "small" preset. Scores are of
-900 samples (600 to train on, 300 to test on), of encoders with more than 32 units on 32 principal components.
+Each finished encoder is a file of FOLDER, and one that is there is not run again. The beta-VAEs (beta 4, 10 codes, 1500
+steps of 64 on endless data) have dense encoders of three widths and the decoder of the "small" preset. ``--runs`` adds
+saved runs, as those of experiment_dsprites_vaes.py. Scores are of 1500 samples (1000 to train on, 500 to test on), of
+encoders with more than 32 units on 32 principal components.
 """
 
 import argparse
-import json
+import csv
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,17 +21,18 @@ from torch import nn
 
 import unbraid as ub
 from unbraid.networks.autoencoder import dense, small_decoder
-from unbraid.probing import PROTOCOL
+from unbraid.probing import PROTOCOL, Probe, plot_against_size
 
-WIDTHS, STEPS, CODES = (32, 128, 512), 3000, 10
+WIDTHS, STEPS, CODES = (32, 128, 512), 1500, 10
 METRICS = ("mig", "sap", "dci", "mcc")
+SHOWN = {"mig": "MIG", "sap": "SAP", "dci_disentanglement": "DCI", "mcc": "MCC"}
 RULES = replace(
     PROTOCOL,
-    name="probe-900",
-    n_samples=900,
-    n_train=600,
-    n_test=300,
-    replicates={"light": 30, "medium": 8, "heavy": 3},
+    name="probe-1500",
+    n_samples=1500,
+    n_train=1000,
+    n_test=500,
+    replicates={"light": 30, "medium": 8, "heavy": 5},
 )
 
 
@@ -42,58 +46,71 @@ def beta_vae(dataset, width, folder):
     networks = {"encoder": encoder, "decoder": small_decoder(shape, CODES)}
     if (path / "config.json").is_file():
         return ub.load(path).set_params(**networks)
-    model = ub.BetaVAE(CODES, beta=4.0, max_steps=STEPS, random_state=0, **networks).fit(dataset)
+    kept = {"checkpoint": path.with_suffix(".safetensors"), "checkpoint_every": 250}
+    model = ub.BetaVAE(CODES, beta=4.0, max_steps=STEPS, random_state=0, **kept, **networks).fit(dataset)
     model.save(path)
     return model
 
 
-def encoders(dataset, weights, folder):
+def encoders(dataset, weights, runs, folder):
     """Names, and functions that make the encoder when its turn comes."""
-    if weights is not None:
-        yield "EfficientNet-Lite0", lambda: f"efficientnet-lite0:{weights}"
     yield "pixels", lambda: "pixels"
     yield "untrained", lambda: "untrained"
     for width in WIDTHS:
         yield f"beta-VAE, width {width}", lambda width=width: beta_vae(dataset, width, folder)
+    for path in runs:
+        yield path.name, lambda path=path: path
+    if weights is not None:
+        yield "EfficientNet-Lite0", lambda: f"efficientnet-lite0:{weights}"
+
+
+def file_of(args, name):
+    return args.out / f"{args.dataset}-{name.replace(' ', '-').replace(',', '')}.json"
 
 
 def run(args):
     dataset = ub.datasets.load(args.dataset)
     args.out.mkdir(parents=True, exist_ok=True)
-    for name, make in encoders(dataset, args.weights, args.out):
-        file = args.out / f"{args.dataset}-{name.replace(' ', '-').replace(',', '')}.json"
-        if file.is_file():
+    for name, make in encoders(dataset, args.weights, args.runs, args.out):
+        file = file_of(args, name)
+        if file.is_file() or (args.only and name not in args.only):
             continue
         found = ub.probe(make(), dataset, METRICS, name=name, protocol=RULES, cache=args.out / "codes")
         found.to_json(file)
         print(found, "\n", flush=True)
 
 
+def found_in(args):
+    """What there is for this data set, in the order in which encoders were made."""
+    paths = [file_of(args, name) for name, _ in encoders(None, args.weights or Path(), args.runs, args.out)]
+    return [Probe.from_json(path) for path in paths if path.is_file()]
+
+
 def table(args):
-    print(f"| {args.dataset} | parameters | codes | linear probe | trees | " + " | ".join(SHOWN) + " |")
-    for file in sorted(args.out.glob(f"{args.dataset}-*.json")):
-        found = json.loads(file.read_text())
-        scores = {s["name"]: s for s in found["evaluation"]["scores"]}
-        read = [mean_share(found["factors"], kind) for kind in ("linear", "trees")]
-        cells = [f"{scores[n]['value']:.3f} ({scores[n]['chance']:.3f} … {scores[n]['ceiling']:.3f})" for n in SHOWN]
-        codes = f"{found['n_axes']} of {found['n_units']}"
-        print(f"| {found['encoder']} | {found['n_parameters']:,} | {codes} | {read[0]:.3f} | {read[1]:.3f} | ", end="")
-        print(" | ".join(cells) + " |")
+    """CSV: of each score its value, 95 % interval, and the way from chance to ceiling."""
+    rows = csv.writer(sys.stdout, lineterminator="\n")
+    rows.writerow(["encoder", "parameters", "codes", "linear probe", "trees", *SHOWN.values()])
+    for p in found_in(args):
+        codes = f"{p.n_axes} of {p.n_units}" if p.reduced else p.n_axes
+        read = [f"{p.read(kind):.2f}" for kind in ("linear", "trees")]
+        scores = [p[name] for name in SHOWN]
+        cells = [f"{s.value:.2f} ({s.low:.2f}–{s.high:.2f}) of {s.chance:.2f}–{s.ceiling:.2f}" for s in scores]
+        rows.writerow([p.encoder, f"{p.n_parameters:,}", codes, *read, *cells])
 
 
-SHOWN = ("mig", "sap", "dci_disentanglement", "mcc")
-
-
-def mean_share(factors, kind):
-    shares = [(p["score"] - p["chance"]) / (1 - p["chance"]) for p in factors if p["kind"] == kind]
-    return sum(shares) / len(shares)
+def plot(args):
+    figure = plot_against_size(found_in(args))
+    figure.savefig(args.picture, dpi=110)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("command", choices=("run", "table"))
+    parser.add_argument("command", choices=("run", "table", "plot"))
     parser.add_argument("--dataset", default="dsprites", choices=("dsprites", "room"))
     parser.add_argument("--weights", type=Path, help="EfficientNet-Lite0's; it is left out without them")
+    parser.add_argument("--only", nargs="+", help="names of encoders; the others are passed over")
+    parser.add_argument("--runs", type=Path, nargs="*", default=[], help="folders of saved runs, to be probed too")
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--picture", type=Path, help="where plot puts its picture")
     arguments = parser.parse_args()
-    {"run": run, "table": table}[arguments.command](arguments)
+    {"run": run, "table": table, "plot": plot}[arguments.command](arguments)

@@ -37,6 +37,14 @@ def until(page, condition):
     raise AssertionError(f"after 30 seconds this is still false: {condition}")
 
 
+def every_place(side=20):
+    """A square at every place of a grid: unlike in a random sample, its x and y are exactly uncorrelated."""
+    data = ub.datasets.load("shapes-xy", image_size=32)
+    ends = np.quantile(data.sample(1000, random_state=0)[1], [0, 1], axis=0)
+    across, down = np.meshgrid(*np.linspace(*ends, side).T)
+    return data.observe(np.column_stack([across.ravel(), down.ravel()]))
+
+
 def spectra(n=300):
     """Two bumps whose heights are the factors."""
     heights = np.random.default_rng(0).uniform(0.2, 1, (n, 2))
@@ -51,6 +59,7 @@ def runs(tmp_path_factory, squares):
     quick = {"max_steps": 3, "random_state": 0, "progress": False}
     made = {
         "spectral": lambda: (ub.HessianICA(2, 12, random_state=0), X),
+        "grid": lambda: (ub.HessianICA(2, 12, random_state=0), every_place()),
         "linear": lambda: (ub.PCAICA(2, random_state=0), X),
         "vae": lambda: (ub.BetaVAE(4, **quick), X),
         "flow": lambda: (ub.NICE(n_factors=4, **quick), X[:, ::4, ::4]),

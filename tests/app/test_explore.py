@@ -3,8 +3,10 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
+import time
 import urllib.request
 
 import numpy as np
@@ -44,7 +46,7 @@ def test_a_pair_of_functions():
     pca = PCA(2, random_state=0).fit(X)
     space = workspace_of([view_of((pca.transform, pca.inverse_transform))], X)
     np.testing.assert_allclose(space.decode(0, pca.transform(X[:3])), X[:3], atol=1e-5)
-    assert space.overview()["runs"][0]["title"] == "encoder and decoder (encoder)"
+    assert space.overview()["runs"][0]["title"] == "encoder and decoder"
 
 
 def test_sliders_come_in_the_order_in_which_they_move_the_data():
@@ -56,6 +58,32 @@ def test_sliders_come_in_the_order_in_which_they_move_the_data():
     low, high = np.quantile(z[:, 1], [0.1, 0.9])
     assert sliders[0]["reach"] == pytest.approx(5 * (high - low) / np.sqrt(3), rel=1e-2)
     assert sum(sliders[0]["counts"]) == 200
+
+
+def test_answers_do_not_wait_for_acknowledgements():
+    """An answer is two packets; where the second waits for the first one's acknowledgement, a frame takes 44 ms."""
+    X = spectra()
+    page = ub.explore(ub.PCAICA(2, random_state=0).fit(X), X, open_browser=False)
+    try:
+        with socket.create_connection(("127.0.0.1", page._socket.getsockname()[1])):
+            end = time.monotonic() + 30
+            while not (open_ := list(page._server.server_state.connections)) and time.monotonic() < end:
+                time.sleep(0.01)
+            served = open_[0].transport.get_extra_info("socket")
+            assert served.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+    finally:
+        page.close()
+
+
+@pytest.mark.parametrize(("weight", "quiet"), [(0.1, False), (0.001, True)])
+def test_a_code_that_hardly_moves_the_data_is_quiet(weight, quiet):
+    z = np.random.default_rng(0).normal(size=(200, 2))
+    weights = np.array([weight, 1.0])
+    space = workspace_of([view_of((lambda x: x / weights, lambda c: c * weights))], z * weights)
+    assert [(s["code"], s["quiet"]) for s in space.overview()["runs"][0]["sliders"]] == [(1, False), (0, quiet)]
+    by = z[:, [1]] if quiet else z  # a code that does nothing does not count among the nearest examples
+    away = np.square((by - by[7]) / by.std(axis=0)).sum(axis=1)
+    assert space.nearest(0, z[7], 5) == np.argsort(away)[:5].tolist()
 
 
 def test_without_a_decoder_the_nearest_example_is_shown():

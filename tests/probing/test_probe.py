@@ -222,6 +222,17 @@ def test_what_is_no_encoder_is_refused_with_a_sentence(encode, error, words, sha
         ub.probe(encode, shapes, **QUICK)
 
 
+def test_the_factor_that_is_read_best_is_told_by_its_way_from_chance():
+    """A class of 90 % is guessed at 0.9 by codes that know nothing; the factor that they do know stands out."""
+    rng = np.random.default_rng(0)
+    known, rare = rng.integers(0, 3, 900), (rng.uniform(size=900) < 0.1).astype(int)
+    codes = np.column_stack([known + 0.5 * rng.normal(size=900), rng.normal(size=900)])
+    found = ub.probe(lambda X: X, (codes, np.column_stack([known, rare])), "mcc", progress=False)
+    assert max(p.score for p in found.factors if p.factor == "factor 2") > 0.85
+    assert any(line.startswith("Read best: factor 1 ") for line in found.words())
+    assert "Not told from chance: factor 2." in found.words()
+
+
 def test_a_state_dict_is_not_taken_for_a_graph(tmp_path):
     torch.save(torch.nn.Linear(2, 2).state_dict(), tmp_path / "weights.pt")
     with pytest.raises(ValueError, match="needs its network"):
@@ -255,6 +266,9 @@ def test_the_command(tmp_path, monkeypatch, capsys):
     assert "95 % interval" in told.out
     assert "linear" in (tmp_path / "page.html").read_text()
     assert json.loads((tmp_path / "found.json").read_text())["encoder"] == "linear"
+    again = ub.probing.Probe.from_json(tmp_path / "found.json")
+    assert again.to_json() == (tmp_path / "found.json").read_text().rstrip()
+    assert str(again) in told.out
     told = run(monkeypatch, capsys, "probe", "resnet", "--dataset", "shapes-xy")
     assert told.code == 2
     assert "timm:MODEL" in told.err

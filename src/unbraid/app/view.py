@@ -79,15 +79,20 @@ def view_of(model: Any, name: str = "") -> View:
                 "unbraid.report.fit_report(model, X).write('report.html')."
             )
         fitted: Any = model  # ``summary().decodes`` says whether there is an inverse_transform
-        return View(
-            name or summary.title, fitted.transform, fitted.inverse_transform if summary.decodes else None, summary
-        )
+        decode = _in_single_precision(fitted.inverse_transform) if summary.decodes else None
+        return View(name or summary.title, fitted.transform, decode, summary)
     if isinstance(model, tuple) and len(model) == 2 and callable(model[0]) and (model[1] is None or callable(model[1])):
-        return View(name or "encoder", model[0], model[1], _summary_of_functions(model[1] is not None))
+        summary = _summary_of_functions(model[1] is not None)
+        return View(name or summary.title, model[0], model[1], summary)
     raise TypeError(
         f"cannot explore a {type(model).__name__}. Give a fitted estimator of unbraid, or a pair of functions (encode, "
         "decode), for instance (pca.transform, pca.inverse_transform); decode may be None."
     )
+
+
+def _in_single_precision(decode: Decode) -> Decode:
+    """A flow computes in the precision of its codes; in double it would copy all of its weights for every frame."""
+    return lambda codes: decode(np.asarray(codes, np.float32))
 
 
 def _summary_of_functions(decodes: bool) -> Summary:

@@ -17,6 +17,7 @@ from unbraid.report.animation import save_traversal_gif
 from unbraid.report.training import recorded_series
 
 BINS, MOST_POINTS = 32, 300  # of the histogram behind a slider; positions decoded at once
+QUIET = 0.02  # of the reach of the strongest code: one below hardly moves the data, and waits behind the others
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,11 @@ class Shown:
     codes: NDArray[np.float64]
     which: NDArray[np.intp]
     reach: NDArray[np.float64]
+
+    @property
+    def loud(self) -> NDArray[np.intp]:
+        """Those that move the data; all of a model without a decoder."""
+        return self.which[~(self.reach < QUIET * self.reach.max())]
 
 
 class Workspace:
@@ -108,7 +114,7 @@ class Workspace:
             "start": _rounded(np.median(shown.codes, axis=0)),
             "sliders": [self._slider(number, i) for i in range(len(shown.which))],
             "points": [_rounded(shown.codes[:, code]) for code in shown.which],
-            "projection": [_rounded(axis) for axis in _projection(shown.codes[:, shown.which]).T],
+            "projection": [_rounded(axis) for axis in _projection(shown.codes[:, shown.loud]).T],
             "concerns": [_sentence(text) for text in summary.concerns],
             "note": summary.note,
             "checked": summary.checked,
@@ -124,13 +130,15 @@ class Workspace:
         low, high = float(values.min()), float(values.max())
         if high <= low:
             low, high = low - 1, high + 1
+        reach = shown.reach[i]
         return {
             "code": code,
             "name": shown.view.names[code],
             "low": low,
             "high": high,
             "counts": np.histogram(values, BINS, (low, high))[0].tolist(),
-            "reach": None if np.isnan(shown.reach[i]) else float(f"{shown.reach[i]:.3g}"),
+            "reach": None if np.isnan(reach) else float(f"{reach:.3g}"),
+            "quiet": code not in shown.loud,
             "match": self.matches[number].get(code),
         }
 
@@ -142,11 +150,11 @@ class Workspace:
         return np.asarray(shown.view.decode(codes)).reshape(len(codes), *self.look.shape)
 
     def nearest(self, number: int, code: NDArray[np.float64], count: int) -> list[int]:
-        """Numbers of the examples with the nearest codes, in standard deviations of the codes that have a slider."""
+        """Numbers of the examples with the nearest codes, in standard deviations of the codes that move the data."""
         shown = self.shown[number]
-        codes = shown.codes[:, shown.which]
+        codes = shown.codes[:, shown.loud]
         spread = codes.std(axis=0)
-        away = (codes - code[shown.which]) / np.where(spread > 0, spread, 1)
+        away = (codes - code[shown.loud]) / np.where(spread > 0, spread, 1)
         return np.argsort(np.square(away).sum(axis=1), kind="stable")[:count].tolist()
 
     def encode(self, row: NDArray) -> list[list[float]]:

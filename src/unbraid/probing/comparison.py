@@ -111,15 +111,21 @@ def plot_against_size(probes: Sequence[Probe]) -> Any:
     names = [name for name in AGAINST_SIZE if known and all(_has(p, name) for p in known)]
     if not names:
         raise ValueError("none of mig, sap and dci was scored for encoders whose number of parameters is known.")
+    sizes = [p.n_parameters for p in known if p.n_parameters] or [1]
+    powers = range(int(np.log10(min(sizes))), int(np.log10(max(sizes))) + 1)
+    ticks = [10.0 ** (powers[0] - 1), *(10.0**power for power in powers)]  # the first is for those without parameters
     fig, axes = panels(len(names), 3, 4.2, 3.4)
     for ax, name in zip(axes, names):
         for p in known:
-            s, x = p[name], max(p.n_parameters or 0, 1)
+            s, x = p[name], p.n_parameters or ticks[0]
             reach = np.nan_to_num(np.maximum([[s.value - s.low], [s.high - s.value]], 0))
             ax.errorbar([x], [s.value], yerr=reach, fmt="o", color=BLUE, ms=5)
             ax.plot([x / 1.3, x * 1.3], [s.chance] * 2, color=GREY)
             ax.annotate(p.encoder, (x, s.value), xytext=(4, 4), textcoords="offset points", fontsize=7)
-        ax.set(xscale="symlog", xlabel="parameters", ylabel=AGAINST_SIZE[name], ylim=(0, None))
-        ax.margins(x=0.25)
+        ax.set(xscale="log", xlabel="trained parameters", ylabel=AGAINST_SIZE[name])
+        ax.margins(x=0.35, y=0.1)
+        ax.set_ylim(bottom=0)
+        ax.set_xticks(ticks, ["none", *(f"$10^{{{power}}}$" for power in powers)])
+        ax.minorticks_off()
         quiet(ax)
     return fig

@@ -38,6 +38,11 @@ class FactorProbe:
     chance: float
     measure: str
 
+    @property
+    def share(self) -> float:
+        """Of the way from chance (0) to perfect (1)."""
+        return (self.score - self.chance) / (1 - self.chance) if self.chance < 1 else 0.0
+
 
 def wilson(share: float, n: int, z: float = 1.96) -> tuple[float, float]:
     """Wilson's interval of a share that was counted in ``n`` rows; unlike the normal one it is right near 0 and 1.

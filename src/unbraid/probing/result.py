@@ -1,6 +1,7 @@
 """What a probe found: scores, the probes of each factor, their table and their page."""
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from os import PathLike
@@ -9,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from unbraid.evaluation import Evaluation
+from unbraid.evaluation import Evaluation, Protocol, Score
 from unbraid.probing.probes import FactorProbe
 from unbraid.report.drawing import BLUE, GREY, RED, figure, quiet
 from unbraid.report.html import Report
@@ -54,7 +55,7 @@ class Probe:
 
     def read(self, kind: str = "linear") -> float:
         """Mean over factors of the probe of this kind, between chance (0) and perfect (1)."""
-        shares = [(p.score - p.chance) / (1 - p.chance) for p in self.factors if p.kind == kind and p.chance < 1]
+        shares = [p.share for p in self.factors if p.kind == kind and p.chance < 1]
         if not shares:
             raise ValueError(f"there are no probes of kind {kind!r}; kinds are: linear, trees.")
         return float(np.mean(shares))
@@ -65,14 +66,14 @@ class Probe:
         what = f"{on} {self.n_units} units" if self.reduced else f"its {self.n_axes} units"
         size = "" if self.n_parameters is None else f" ({self.n_parameters:,} parameters)"
         lines = [f"{self.encoder}{size}: scored are {what}. The linear probes and trees read the same codes."]
-        best = {p.factor: max(q.score for q in self.factors if q.factor == p.factor) for p in self.factors}
+        told = [p for p in self.factors if p.low > p.chance]
         lost = [p.factor for p in self.factors if p.kind == "linear" and all(
             q.low <= q.chance for q in self.factors if q.factor == p.factor)]  # fmt: skip
         if lost:
             lines.append(f"Not told from chance: {', '.join(lost)}.")
-        if best:
-            top = max(best, key=lambda name: best[name])
-            lines.append(f"Read best: {top} ({best[top]:.2f}).")
+        if told:
+            top = max(told, key=lambda p: p.share)
+            lines.append(f"Read best: {top.factor} ({top.measure} {top.score:.2f}, chance {top.chance:.2f}).")
         return lines
 
     def __str__(self) -> str:
@@ -94,6 +95,20 @@ class Probe:
         if path is not None:
             Path(path).write_text(text + "\n", encoding="utf-8")
         return text
+
+    @classmethod
+    def from_json(cls, path: str | PathLike) -> "Probe":
+        """What :meth:`to_json` wrote."""
+        stored = json.loads(Path(path).read_text(encoding="utf-8"))
+        rows = stored["evaluation"]["scores"]
+        scores: list[dict[str, Any]] = [{k: math.nan if v is None else v for k, v in row.items()} for row in rows]
+        protocol = stored["evaluation"]["protocol"]
+        evaluation = stored["evaluation"] | {
+            "scores": tuple(Score(**s) for s in scores),
+            "protocol": Protocol(**protocol | {"downstream_sizes": tuple(protocol["downstream_sizes"])}),
+        }
+        factors = tuple(FactorProbe(**f) for f in stored["factors"])
+        return cls(**stored | {"evaluation": Evaluation(**evaluation), "factors": factors})
 
     def report(self) -> Report:
         """The page: the probes of each factor, and every score between chance and ceiling."""

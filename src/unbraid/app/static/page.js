@@ -17,7 +17,7 @@ class Page {
     drawsAs(overview);
     overview.runs.forEach((told, i) => this.runs.push(new Run(i, told, this)));
     byId("runs").replaceChildren(...this.runs.map((run) => run.panel));
-    byId("words").replaceChildren(...this.runs.map(words));
+    byId("words").replaceChildren(...this.runs.flatMap(words));
     byId("what").textContent = overview.runs.map((told) => told.title).join(" and ");
     byId("together-label").hidden = this.runs.length === 1;
     this.drawMap = afterwards(() => this.map.draw(), 30);
@@ -95,6 +95,7 @@ class Page {
   }
 
   namesChanged() {
+    this.runs.forEach((run) => run.refresh());
     this.map.offerAxes();
   }
 

@@ -2,6 +2,7 @@
 
 import { afterwards, ask, askRows, download, newest, say } from "./api.js";
 import { drawRow, drawStrip, element, format, rowCanvas } from "./draw.js";
+import { trust } from "./words.js";
 
 const STEPS = 9;
 const client = crypto.randomUUID ? crypto.randomUUID() : String(Math.random());
@@ -9,7 +10,7 @@ let number = 0;
 
 export class Run {
   constructor(index, told, page) {
-    Object.assign(this, { index, told, page, position: [...told.start], sliders: new Map() });
+    Object.assign(this, { index, told, page, position: [...told.start], sliders: new Map(), rest: null });
     this.picture = rowCanvas({ className: "now pixels" });
     this.caption = element("figcaption");
     this.strips = element("div");
@@ -21,17 +22,29 @@ export class Run {
 
   build() {
     const title = element("h2", { id: `run-${this.index}` }, this.told.title);
-    const sliders = element("div", { className: "sliders" }, ...this.told.sliders.map((s) => this.slider(s)));
+    const sliders = element("div", { className: "sliders" }, ...this.sliderBoxes());
     const figure = element("figure", {}, this.picture, this.caption);
     const nearWords = this.told.decodes
       ? "Nearest real examples"
-      : "This method cannot decode: the picture above is the nearest real example. The next ones";
+      : "Nearest real examples (this model cannot decode: the picture above is the first of them)";
     return element("section", { className: "run", "aria-labelledby": title.id },
       title,
       element("div", { className: "stage" }, figure, sliders),
+      trust(this.told),
       element("h3", {}, nearWords), this.near,
       element("h3", {}, "Each factor moved alone, from here"), this.strips,
       this.downloads());
+  }
+
+  // Codes that hardly move the data are folded away: a VAE may have many of them.
+  sliderBoxes() {
+    const { sliders } = this.told;
+    const [loud, quiet] = [false, true].map((q) => sliders.filter((s) => s.quiet === q).map((s) => this.slider(s)));
+    if (!quiet.length) return loud;
+    const what = quiet.length === 1 ? "1 code that hardly moves" : `${quiet.length} codes that hardly move`;
+    this.rest = element("details", {}, element("summary", {}, `${what} the data`), ...quiet);
+    this.rest.addEventListener("toggle", () => this.drawRest());
+    return [...loud, this.rest];
   }
 
   slider(told) {
@@ -41,7 +54,7 @@ export class Run {
     });
     const name = element("input", {
       type: "text", value: told.name, maxLength: 60, "aria-label": `Name of code ${told.code + 1}`,
-      id: `name-${this.index}-${told.code}`, spellcheck: false,
+      id: `name-${this.index}-${told.code}`, spellcheck: false, title: "Click to give it a name of your own",
     });
     const value = element("output", { className: "value" });
     range.addEventListener("input", () => this.moved(told, Number(range.value)));
@@ -49,18 +62,17 @@ export class Run {
     name.addEventListener("keydown", (event) => event.key === "Enter" && name.blur());
     const box = element("div", { className: "slider" }, name, value,
       element("div", { className: "track" }, histogram(told.counts), range));
-    if (told.match) {
-      box.append(element("p", { className: "value matched" }, this.matchWords(told.match)));
-    }
+    const matched = told.match ? element("p", { className: "value matched" }) : null;
+    if (matched) box.append(matched);
     if (told.reach !== null) box.title = `Moves the data by ${told.reach} (root mean square, 10th to 90th percentile).`;
-    this.sliders.set(told.code, { told, range, value, name });
+    this.sliders.set(told.code, { told, range, value, name, matched });
     return box;
   }
 
   matchWords(match) {
     const first = this.page.runs[0].told.sliders.find((s) => s.code === match.code);
     const mirrored = match.correlation < 0 ? ", mirrored" : "";
-    return `matches “${first.name}” of ${this.page.runs[0].told.title}: ${Math.abs(match.correlation).toFixed(2)}${mirrored}`;
+    return `matches “${first.name}” of ${this.page.runs[0].told.title}, correlation ${Math.abs(match.correlation).toFixed(2)}${mirrored}`;
   }
 
   downloads() {
@@ -96,10 +108,11 @@ export class Run {
 
   refresh() {
     delete this.panel.dataset.settled;
-    for (const { told, range, value } of this.sliders.values()) {
+    for (const { told, range, value, matched } of this.sliders.values()) {
       const now = this.position[told.code];
       if (Number(range.value) !== now) range.value = now;
       value.textContent = format(now);
+      if (matched) matched.textContent = this.matchWords(told.match);
       range.setAttribute("aria-label", told.name);
       range.setAttribute("aria-valuetext", `${format(now)}, ${Math.round(100 * share(told, now))} % of the data below`);
     }
@@ -113,7 +126,6 @@ export class Run {
       const answer = await (await ask("name", { run: this.index, code: told.code, name: field.value })).json();
       told.name = field.value = answer.name;
       say(this.told.saved ? `Kept with the run: ${answer.name}.` : `Named ${answer.name} while this page is open.`);
-      this.refresh();
       this.page.namesChanged();
     } catch (error) {
       field.value = told.name;
@@ -132,7 +144,7 @@ export class Run {
   }
 
   async drawStripsAndNear() {
-    const sliders = this.told.sliders;
+    const sliders = this.told.sliders.filter((s) => !s.quiet || this.rest.open);
     const codes = sliders.flatMap((s) => steps(s).map((value) => this.position.with(s.code, value)));
     const rows = await askRows("decode", { run: this.index, codes }, codes.length);
     this.strips.replaceChildren(...sliders.map((s, i) => {

@@ -1,10 +1,12 @@
-// What each model says about itself: concerns first, figures, how settings were chosen, how the training went.
+// What each model says about itself: how far to trust it, beside its picture; figures, how settings were chosen, and how
+// the training went, at the end.
 
 import { drawHistory, element, format } from "./draw.js";
 
 export function words(run, i) {
   const told = run.told;
-  const parts = [element("h2", { id: `words-${i}` }, `How far to trust ${told.title}`), trust(told)];
+  if (!told.choices.length && !told.facts.length && !told.training.length) return [];
+  const parts = [element("h2", { id: `words-${i}` }, `Figures of ${told.title}`)];
   if (told.choices.length) parts.push(...told.choices.map((text) => element("p", { className: "hint" }, text)));
   if (told.facts.length) parts.push(element("div", { className: "scroll", tabIndex: 0, role: "region",
     "aria-label": `Figures of ${told.title}` }, facts(told)));
@@ -12,7 +14,7 @@ export function words(run, i) {
   return element("section", { "aria-labelledby": `words-${i}` }, ...parts);
 }
 
-function trust(told) {
+export function trust(told) {
   if (told.concerns.length) {
     return element("div", { className: "trust look", role: "note" },
       element("p", {}, element("strong", {}, "Look twice:")), ...told.concerns.map((text) => element("p", {}, text)));

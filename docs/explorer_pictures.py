@@ -1,0 +1,83 @@
+"""Take the four pictures of the explorer's page, in Chromium: ``python docs/explorer_pictures.py``."""
+
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+from playwright.sync_api import sync_playwright
+
+import unbraid as ub
+
+DOCS = Path(__file__).parent
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+RESTED = "[...document.querySelectorAll('.run')].every(run => run.dataset.settled)"
+
+
+def chromium():
+    spec = importlib.util.spec_from_file_location("browser", DOCS.parent / "scripts" / "browser.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.chromium()
+
+
+def spectra():
+    """Two bands that grow and shrink, over a background that stays."""
+    heights = np.random.default_rng(0).uniform(0.2, 1, (600, 2))
+    x = np.linspace(0, 1, 200)
+    bands = np.exp(-np.square((x - [[0.3], [0.7]]) / 0.04))
+    return heights @ bands + 0.3 * np.exp(-np.square((x - 0.5) / 0.15))
+
+
+def window(width, height, colours="light"):
+    return {"viewport": {"width": width, "height": height}, "color_scheme": colours}
+
+
+def rest(page):
+    while not page.evaluate(RESTED):
+        page.wait_for_timeout(100)
+    page.wait_for_timeout(400)
+
+
+def name_and_move(page, names, keys):
+    """Give names to the first sliders, and move each by arrow keys."""
+    boxes = page.locator(".run").first.locator(".slider")
+    for i, (name, key) in enumerate(zip(names, keys)):
+        field = boxes.nth(i).locator("input[type=text]")
+        field.fill(name)
+        field.press("Enter")
+        boxes.nth(i).locator("input[type=range]").focus()
+        for _ in range(3):
+            page.keyboard.press(key)
+    page.evaluate("document.activeElement.blur()")
+    rest(page)
+    page.evaluate("document.getElementById('message').textContent = ''")
+
+
+def main():
+    X, _ = ub.datasets.load("shapes-xy").sample(1500, random_state=0)
+    local, linear = ub.HessianICA(2, random_state=0).fit(X), ub.PCAICA(2, random_state=0).fit(X)
+    curves = spectra()
+    mixed = ub.PCAICA(2, random_state=0).fit(curves)
+    squares, bands = ("across", "up"), ("left band", "right band")
+    shots = {
+        "explorer-spectral": (local, X, window(1100, 860), squares, ("PageUp", "PageDown")),
+        "explorer-two-runs": ([local, linear], X, window(1280, 860), squares, ("PageUp", "PageUp")),
+        "explorer-spectra": (mixed, curves, window(900, 900, "dark"), bands, ("PageUp", "PageDown")),
+        "explorer-phone": (local, X, PHONE, squares, ("PageUp", "PageUp")),
+    }
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        for name, (model, data, options, names, keys) in shots.items():
+            explorer = ub.explore(model, data, open_browser=False)
+            page = browser.new_context(**options).new_page()
+            page.goto(explorer.address)
+            page.wait_for_selector("body[data-ready]")
+            rest(page)
+            name_and_move(page, names, keys)
+            page.screenshot(path=DOCS / "images" / f"{name}.png")
+            explorer.close()
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
