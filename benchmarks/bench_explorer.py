@@ -8,7 +8,7 @@ whole process for it, server and asking side together; "decode" and "png" are pa
 waits, the median, and "slow" its 95th percentile. "strips" is the CPU time of all traversal strips at once. "first" is
 the wall time from the command to the first decoded picture, in a process of its own, best of three; "of it CPU" is that
 process's own time. Trained models have had a few steps only: their time does not depend on what they learned. The flow
-is of 16 x 16 pictures, as one of 64 x 64 takes hours to fit; "wide flow" decodes one that was never fitted.
+is of 16 x 16 pictures, as one of 64 x 64 takes long to fit; "wide flow" decodes one that was never fitted.
 """
 
 import argparse
