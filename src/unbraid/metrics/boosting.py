@@ -6,7 +6,8 @@ is sorted once, and a split parts each sorted feature in two, so that looking fo
 """
 
 import numpy as np
-from numba import njit
+
+from unbraid.contract.kernels import njit
 
 _DEPTH = 3
 _INNER, _LEAVES = 2**_DEPTH - 1, 2**_DEPTH
@@ -50,7 +51,7 @@ class Boosting:
         return self.classes_[(raw[:, 0] > 0).astype(int) if raw.shape[1] == 1 else raw.argmax(axis=1)]
 
 
-@njit(cache=True)
+@njit()
 def _boost(
     X: np.ndarray,
     order: np.ndarray,
@@ -100,7 +101,7 @@ def _boost(
     return features, cuts, leaves, gains / (n * n_estimators * n_outputs)
 
 
-@njit(cache=True)
+@njit()
 def _probabilities(raw: np.ndarray, chance: np.ndarray, kind: int) -> None:
     for i in range(len(raw)):
         if kind == 0:
@@ -112,7 +113,7 @@ def _probabilities(raw: np.ndarray, chance: np.ndarray, kind: int) -> None:
             chance[i] /= chance[i].sum()
 
 
-@njit(cache=True)
+@njit()
 def _grow(
     X: np.ndarray,
     orders: np.ndarray,
@@ -173,7 +174,7 @@ def _grow(
         bounds = inner
 
 
-@njit(cache=True)
+@njit()
 def _scan(
     order: np.ndarray, values: np.ndarray, inverse: np.ndarray, residual: np.ndarray, total: float, best: float
 ) -> tuple[float, np.float32]:
@@ -190,7 +191,7 @@ def _scan(
     return best, place
 
 
-@njit(cache=True)
+@njit()
 def _part(
     order: np.ndarray,
     values: np.ndarray,
@@ -212,7 +213,7 @@ def _part(
         right += goes_right
 
 
-@njit(cache=True)
+@njit()
 def _leaf_values(residual: np.ndarray, chance: np.ndarray, node: np.ndarray, kind: int, leaves: np.ndarray) -> None:
     """One Newton step in each leaf (the mean residual for squared error)."""
     top, bottom = np.zeros(_LEAVES), np.zeros(_LEAVES)
@@ -226,7 +227,7 @@ def _leaf_values(residual: np.ndarray, chance: np.ndarray, node: np.ndarray, kin
                 leaves[a] *= (kind - 1) / kind
 
 
-@njit(cache=True)
+@njit()
 def _add_trees(X: np.ndarray, raw: np.ndarray, features: np.ndarray, cuts: np.ndarray, leaves: np.ndarray) -> None:
     n_trees, n_outputs = features.shape[:2]
     for i in range(len(X)):

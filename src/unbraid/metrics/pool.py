@@ -6,9 +6,9 @@ They come from one shared pool of encoded samples, or are encoded afresh from fa
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
+from unbraid.contract.kernels import njit
 from unbraid.metrics.arrays import check, check_codes, check_factors
 
 _CHUNK = 500  # batches at a time, so that memory stays small
@@ -64,7 +64,7 @@ class Pool:
         return partners
 
 
-@njit(cache=True)
+@njit()
 def _squared_deviations(codes: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Two passes, so that a code that stands still is exactly 0."""
     b, size = rows.shape
@@ -84,7 +84,7 @@ def _squared_deviations(codes: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return out
 
 
-@njit(cache=True)
+@njit()
 def _mean_differences(codes: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
     b, size = first.shape
     d = codes.shape[1]
