@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -75,24 +75,37 @@ def mlflow(place: Path, work: Work) -> None:
 
 
 def wandb(place: Path, work: Work) -> None:
-    from wandb.proto import wandb_internal_pb2
-    from wandb.sdk.internal import datastore
+    from wandb.proto.wandb_internal_pb2 import Record
 
     import unbraid as ub
 
     losses, mcc = work(ub.trackers.WandB("check", mode="offline", dir=str(place)))
     (file,) = place.glob("wandb/offline-run-*/*.wandb")
-    store = datastore.DataStore()
-    store.open_for_scan(str(file))
     rows: list[dict[str, str]] = []
-    while (data := store.scan_data()) is not None:
-        record = wandb_internal_pb2.Record()
+    for data in log_records(file.read_bytes()):
+        record = Record()
         record.ParseFromString(data)
         rows.append({item.key or "/".join(item.nested_key): item.value_json for item in record.history.item})
     arrived = [float(row["VAE/loss"]) for row in rows if "VAE/loss" in row]
     assert arrived == losses, (arrived, losses)
     assert [float(row["evaluation/mcc"]) for row in rows if "evaluation/mcc" in row] == [mcc]
     print(f"Weights & Biases, offline: {len(losses)} losses, mcc {mcc:.3f}: right")
+
+
+def log_records(data: bytes) -> Iterator[bytes]:
+    """Records of a file in LevelDB's log format (which W&B writes) after 7 bytes of its own."""
+    place, parts = 7, b""
+    while place + 7 <= len(data):
+        left = 32768 - place % 32768
+        if left < 7:  # too short for a header: the block is filled up
+            place += left
+            continue
+        length, kind = int.from_bytes(data[place + 4 : place + 6], "little"), data[place + 6]
+        parts += data[place + 7 : place + 7 + length]
+        place += 7 + length
+        if kind in (1, 4):  # whole, or the last piece
+            yield parts
+            parts = b""
 
 
 def tensorboard(place: Path, work: Work) -> None:
