@@ -70,14 +70,15 @@ def _squared_deviations(codes: np.ndarray, rows: np.ndarray) -> np.ndarray:
     b, size = rows.shape
     d = codes.shape[1]
     out = np.zeros((b, d))
-    mean = np.empty(d)
+    mean, shift = np.empty(d), np.empty(d)
     for i in range(b):
-        mean[:] = codes[rows[i, 0]]
-        shift = np.zeros(d)
+        for c in range(d):
+            mean[c], shift[c] = codes[rows[i, 0], c], 0.0
         for j in range(size):
             for c in range(d):
                 shift[c] += codes[rows[i, j], c] - mean[c]
-        mean += shift / size
+        for c in range(d):
+            mean[c] += shift[c] / size
         for j in range(size):
             for c in range(d):
                 out[i, c] += (codes[rows[i, j], c] - mean[c]) ** 2
