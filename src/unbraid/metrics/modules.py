@@ -10,17 +10,18 @@ from unbraid.contract.extras import require
 from unbraid.metrics import METRICS
 
 require("torch", "torchmetrics")
-torchmetrics = require("torchmetrics", "torchmetrics")
+require("torchmetrics", "torchmetrics")
 
 import torch  # noqa: E402  after the sentence that says how to install it
 from torch import Tensor  # noqa: E402
+from torchmetrics import Metric as TorchMetric  # noqa: E402
 from torchmetrics.utilities import dim_zero_cat  # noqa: E402
 
 # those of one sample of codes, with or without factors, that are a number or a few
 _OFFERED = {m.name: m for m in METRICS if set(m.needs) <= {"factors"} and m.name in {f.__name__ for f in m.public}}
 
 
-class MetricModule(torchmetrics.Metric):
+class MetricModule(TorchMetric):
     """A metric of disentanglement for torchmetrics, Lightning and MetricCollection.
 
     Codes and factors of all batches, on all processes, are kept and scored together: none of these metrics is a mean
