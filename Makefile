@@ -6,7 +6,7 @@ PY     := $(BIN)/python
 STAMP  := $(VENV)/.installed
 OLDEST := $(VENV)-oldest
 
-.PHONY: help demo test test-slow test-oldest release-check bench lint docs clean
+.PHONY: help demo test test-slow test-oldest test-trackers release-check bench lint docs clean
 .DEFAULT_GOAL := help
 
 help:
@@ -14,6 +14,7 @@ help:
 	@echo "make test           style, types, docstrings, pages and the fast tests"
 	@echo "make test-slow      the tests that take minutes"
 	@echo "make test-oldest    the fast tests with the lowest versions that pyproject.toml promises"
+	@echo "make test-trackers  MLflow, Weights & Biases and TensorBoard for real, on local stores"
 	@echo "make release-check  build, install without torch, run the README"
 	@echo "make bench          every benchmark; make bench-spectral (or another name) for one"
 	@echo "make lint           style, types, docstrings and pages only"
@@ -41,9 +42,13 @@ test-oldest:
 	$(PYTHON) -m venv $(OLDEST)
 	$(PYTHON) scripts/oldest.py > $(OLDEST)/constraints.txt
 	$(OLDEST)/bin/pip install -q -c $(OLDEST)/constraints.txt torch
-	$(OLDEST)/bin/pip install -q -c $(OLDEST)/constraints.txt -e ".[torch,accelerate,tensorboard,plots,data,metrics,test]"
+	$(OLDEST)/bin/pip install -q -c $(OLDEST)/constraints.txt -e ".[torch,accelerate,tensorboard,torchmetrics,plots,data,metrics,test]"
 	OMP_NUM_THREADS=1 $(OLDEST)/bin/python -m pytest -n 2 --dist worksteal -q -W ignore::DeprecationWarning \
 		-p no:cacheprovider tests
+
+# MLflow and another package need different importlib-metadata: it gets a folder of its own
+test-trackers: $(STAMP)
+	$(PY) scripts/trackers_check.py $(VENV)-trackers
 
 release-check: $(STAMP)
 	$(PY) scripts/release_check.py
@@ -66,4 +71,4 @@ docs: $(STAMP)
 	@echo "docs/_build/html/index.html"
 
 clean:
-	rm -rf demo docs/_build docs/auto_examples build dist $(OLDEST) .pytest_cache .mypy_cache .ruff_cache
+	rm -rf demo docs/_build docs/auto_examples build dist $(OLDEST) $(VENV)-trackers .pytest_cache .mypy_cache .ruff_cache

@@ -1,13 +1,15 @@
 """Build wheel and sdist, install the wheel in an empty environment without torch, and use it as a stranger would.
 
-``make release-check`` runs it. It ends with the sizes of both files, or at the first thing that does not work.
+``make release-check`` runs it. It ends with sizes and seconds, or at the first thing that does not work.
 """
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import venv
 from pathlib import Path
 
@@ -27,11 +29,27 @@ else:
 """
 
 
-def run(*command: str | Path, cwd: Path) -> None:
-    """Run a command with no access to the sources; its failure ends the check."""
-    clean = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+def run(*command: str | Path, cwd: Path) -> str:
+    """Run a command with no access to the sources or to kernels built before; its failure ends the check."""
+    clean = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "NUMBA_CACHE_DIR")}
     print("$", *(str(part) if len(str(part)) < 80 else "..." for part in command), flush=True)
+    before, began = os.times(), time.perf_counter()
     subprocess.run(command, cwd=cwd, env=clean, check=True)
+    after = os.times()
+    processor = after.children_user + after.children_system - before.children_user - before.children_system
+    return f"{time.perf_counter() - began:.1f} s ({processor:.1f} s of the processor)"
+
+
+def megabytes(folder: Path) -> float:
+    """What the files of a folder hold."""
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file() and not file.is_symlink()) / 1e6
+
+
+def largest(folder: Path, count: int = 8) -> str:
+    """The packages that take most room."""
+    sizes = {item.name: megabytes(item) for item in folder.iterdir() if item.is_dir()}
+    leaders = sorted(sizes, key=lambda name: -sizes[name])[:count]
+    return ", ".join(f"{name} {sizes[name]:.0f}" for name in leaders)
 
 
 def ten_lines() -> str:
@@ -48,16 +66,24 @@ def check(folder: Path) -> None:
     venv.create(folder / "empty", with_pip=True)
     python = folder / "empty" / "bin" / "python"
     run(python, "-m", "pip", "install", "-q", "-c", ROOT / "constraints.txt", wheel, cwd=folder)
+    (site,) = (folder / "empty" / "lib").glob("python*/site-packages")
+    shutil.rmtree(site / "pip")
+    found = {"installed": f"{megabytes(site):.0f} MB, largest: {largest(site)}"}
     run(python, "-c", WITHOUT_TORCH, cwd=folder)
-    run(python, "-c", ten_lines(), cwd=folder)
+    found["import unbraid"] = run(python, "-c", "import unbraid", cwd=folder)
+    found["the ten lines, first use"] = run(python, "-c", ten_lines(), cwd=folder)
+    found["the ten lines again"] = run(python, "-c", ten_lines(), cwd=folder)
     unbraid = folder / "empty" / "bin" / "unbraid"
     run(unbraid, "--version", cwd=folder)
+    found["unbraid --help"] = run(unbraid, "--help", cwd=folder)
     run(unbraid, "datasets", "list", cwd=folder)
-    run(unbraid, "demo", "--out", folder / "demo", cwd=folder)
+    found["unbraid demo"] = run(unbraid, "demo", "--out", folder / "demo", cwd=folder)
     if not (folder / "demo" / "report.html").is_file():
         raise FileNotFoundError(f"unbraid demo wrote no report.html into {folder / 'demo'}")
     for file in (wheel, sdist):
         print(f"{file.name}: {file.stat().st_size / 1e6:.2f} MB")
+    for what, figure in found.items():
+        print(f"{what}: {figure}")
 
 
 if __name__ == "__main__":

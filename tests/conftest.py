@@ -1,4 +1,4 @@
-"""One fixture for real data that lies beside the project, and a printed note of what was left out without it."""
+"""Real data that lies beside the project, inputs that are counted, and what the end of a run says of both."""
 
 import os
 from pathlib import Path
@@ -7,6 +7,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 LEFT_OUT = "unbraid_left_out"
+INPUTS = "unbraid_inputs"
 
 
 class Shared:
@@ -30,7 +31,38 @@ def shared(request):
     return Shared(lambda name: request.node.user_properties.append((LEFT_OUT, name)))
 
 
+class Inputs:
+    """Counts the odd inputs of a test; the summary adds them up."""
+
+    def __init__(self):
+        self.count = 0
+
+    def __call__(self):
+        self.count += 1
+
+
+@pytest.fixture
+def inputs(request):
+    counted = Inputs()
+    yield counted
+    request.node.user_properties.append((INPUTS, counted.count))
+
+
 def pytest_terminal_summary(terminalreporter):
+    _tell_made_data(terminalreporter)
+    _tell_inputs(terminalreporter)
+
+
+def _tell_inputs(terminalreporter):
+    """How many odd inputs were tried, and how long the tests of them took together."""
+    reports = [report for group in terminalreporter.stats.values() for report in group if hasattr(report, "when")]
+    counts = {r.nodeid: value for r in reports for key, value in r.user_properties if key == INPUTS}
+    seconds = sum(r.duration for r in reports if r.nodeid in counts)
+    if counts:
+        terminalreporter.line(f"{sum(counts.values())} odd inputs in {len(counts)} test(s), {seconds:.1f} s")
+
+
+def _tell_made_data(terminalreporter):
     missing = {}
     for reports in terminalreporter.stats.values():
         for report in reports:

@@ -40,8 +40,14 @@ _FUNCTIONS = {
     "fit": "diagnosis",
     "load": "contract.persistence",
     "probe": "probing",
+    "tracking": "contract.tracking",
 }
-_MODULES = {"warnings": "contract.warnings", "anndata": "containers.anndata", "labelled": "containers.labelled"}
+_MODULES = {
+    "trackers": "contract.tracking",
+    "warnings": "contract.warnings",
+    "anndata": "containers.anndata",
+    "labelled": "containers.labelled",
+}
 
 __all__ = [*_ESTIMATORS, *_FUNCTIONS, *_ROOMS, *_MODULES, "__version__"]
 

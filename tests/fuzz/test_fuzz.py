@@ -1,6 +1,6 @@
 """Odd and damaged inputs: each gives a right answer or one sentence, never a foreign error or a wrong answer.
 
-Every test counts its inputs; together they are more than a thousand.
+Every test counts its inputs, and the end of the run says how many there were: more than a thousand.
 """
 
 import io
@@ -82,10 +82,11 @@ def mutated(data, rng):
 
 @pytest.mark.filterwarnings("ignore")  # decoders warn of what they skip
 @pytest.mark.parametrize("ending", [".npy", ".npz", ".h5", ".csv", ".parquet", ".tif", ".png", ".gif"])
-def test_damaged_files(tmp_path, ending):
+def test_damaged_files(tmp_path, ending, inputs):
     """A file that is damaged is refused by a sentence, or read as an array of the shape that it announces."""
     rng = np.random.default_rng(1)
     for number in range(MUTATIONS):
+        inputs()
         path = tmp_path / f"{number}{ending}"
         path.write_bytes(mutated(original(ending), rng))
         try:
@@ -98,13 +99,14 @@ def test_damaged_files(tmp_path, ending):
         assert values.dtype == source.dtype, number
 
 
-def test_checked_formats_never_read_other_numbers(tmp_path):
+def test_checked_formats_never_read_other_numbers(tmp_path, inputs):
     """Where the format has a checksum (compressed npz), what is read is what was written."""
     data = io.BytesIO()
     np.savez_compressed(data, X=X)
     rng = np.random.default_rng(2)
     read = 0
     for number in range(MUTATIONS):
+        inputs()
         path = tmp_path / f"{number}.npz"
         path.write_bytes(mutated(data.getvalue(), rng))
         try:
@@ -136,7 +138,7 @@ def _broken_json(value, rng):
     return odd[rng.integers(len(odd))]
 
 
-def test_damaged_runs(tmp_path):
+def test_damaged_runs(tmp_path, inputs):
     """A run whose configuration was changed is refused, or is the run that was saved."""
     saved_run().save(tmp_path / "run")
     codes = saved_run().transform(TABLE)
@@ -144,6 +146,7 @@ def test_damaged_runs(tmp_path):
     good = json.loads(config.read_text())
     rng = np.random.default_rng(3)
     for number in range(200):
+        inputs()
         config.write_text(json.dumps(_broken_json(good, rng)))
         try:
             model = ub.load(tmp_path / "run")
@@ -153,11 +156,12 @@ def test_damaged_runs(tmp_path):
         np.testing.assert_array_equal(model.transform(TABLE), codes, err_msg=str(number))
 
 
-def test_damaged_arrays_of_runs(tmp_path):
+def test_damaged_arrays_of_runs(tmp_path, inputs):
     saved_run().save(tmp_path / "run")
     (arrays,) = (tmp_path / "run").glob("*.safetensors")
     good, rng = arrays.read_bytes(), np.random.default_rng(4)
     for number in range(100):
+        inputs()
         bad = mutated(good, rng)
         arrays.write_bytes(bad)
         try:
@@ -176,9 +180,10 @@ ODD_NUMBERS = st.one_of(
 
 @pytest.mark.filterwarnings("ignore::unbraid.contract.warnings.UnbraidWarning")
 @SETTINGS
-@given(hnp.arrays(np.float64, hnp.array_shapes(min_dims=1, max_dims=3, max_side=12), elements=ODD_NUMBERS))
-def test_estimators_on_odd_arrays(values):
+@given(values=hnp.arrays(np.float64, hnp.array_shapes(min_dims=1, max_dims=3, max_side=12), elements=ODD_NUMBERS))
+def test_estimators_on_odd_arrays(inputs, values):
     """Finite codes, one row each, or a sentence."""
+    inputs()
     try:
         codes = ub.PCAICA(n_factors=1, random_state=0).fit_transform(values)
     except (ValueError, TypeError) as error:
@@ -190,15 +195,16 @@ def test_estimators_on_odd_arrays(values):
 
 @SETTINGS
 @given(
-    st.integers(2, 30).flatmap(
+    pair=st.integers(2, 30).flatmap(
         lambda n: st.tuples(
             hnp.arrays(np.float64, (n, 2), elements=ODD_NUMBERS), hnp.arrays(np.float64, (n, 3), elements=ODD_NUMBERS)
         )
     )
 )
-def test_metrics_on_odd_arrays(pair):
+def test_metrics_on_odd_arrays(inputs, pair):
     factors, codes = pair
     for name in ("mcc", "mig", "sap"):
+        inputs()
         try:
             value = float(getattr(ub.metrics, name)(factors, codes))
         except (ValueError, TypeError) as error:
@@ -209,8 +215,9 @@ def test_metrics_on_odd_arrays(pair):
 
 @SETTINGS
 @given(scale=st.integers(-130, 130), shift=st.floats(-1, 1))
-def test_scores_do_not_depend_on_the_scale(scale, shift):
+def test_scores_do_not_depend_on_the_scale(inputs, scale, shift):
     """Codes of any size that can be squared score as they do at size one."""
+    inputs()
     rng = np.random.default_rng(0)
     factors = rng.uniform(size=(60, 2))
     codes = factors @ [[1, 0.3], [0.2, 1]] + shift
@@ -240,7 +247,7 @@ ARGUMENTS = st.lists(
 
 
 @pytest.mark.slow
-def test_command_line(monkeypatch, capsys, tmp_path):
+def test_command_line(monkeypatch, capsys, tmp_path, inputs):
     """Any options: a run, or exit code 2 and a sentence; never a traceback."""
     np.save(tmp_path / "x.npy", TABLE)
     monkeypatch.chdir(tmp_path)
@@ -248,6 +255,7 @@ def test_command_line(monkeypatch, capsys, tmp_path):
     @settings(SETTINGS, max_examples=40)
     @given(ARGUMENTS)
     def check(arguments):
+        inputs()
         result = run(monkeypatch, capsys, "fit", "x.npy", "--method", "pca-ica", *arguments)
         assert result.code in (0, 2), (arguments, result.err)
         assert "Traceback" not in result.err + result.out, arguments
@@ -256,8 +264,9 @@ def test_command_line(monkeypatch, capsys, tmp_path):
     check()
 
 
-def test_a_zip_bomb_of_a_header_is_refused(tmp_path):
+def test_a_zip_bomb_of_a_header_is_refused(tmp_path, inputs):
     """A header that announces more than any disk holds."""
+    inputs()
     head = b"{'descr': '<f8', 'fortran_order': False, 'shape': (9999999999, 9999999999), }"
     data = b"\x93NUMPY\x01\x00" + (118).to_bytes(2, "little") + head.ljust(117) + b"\n"
     (tmp_path / "a.npy").write_bytes(data)

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from unbraid import __version__
+from unbraid.cli.flags import in_flags
 
 ISSUES = "https://github.com/unbraid/unbraid/issues"
 app = typer.Typer(
@@ -52,7 +53,7 @@ def main() -> None:
     try:
         app()
     except (ValueError, TypeError, OSError, ModuleNotFoundError, FloatingPointError) as error:
-        typer.secho(f"unbraid: {error}", fg="red", err=True)
+        typer.secho(f"unbraid: {in_flags(str(error))}", fg="red", err=True)
         sys.exit(2)
     except MemoryError as error:
         words = (

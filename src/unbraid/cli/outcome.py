@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from unbraid.cli.flags import in_flags
+
 if TYPE_CHECKING:
     from unbraid.diagnosis import Diagnosis
     from unbraid.report import Fitted
@@ -107,7 +109,7 @@ def print_outcome(fitted: "Fitted", run: Path) -> None:
     found = "" if fitted.codes is None else f"{fitted.codes.shape[1]} code(s) "
     typer.echo(f"{found}in {fitted.seconds:.1f} s.")
     for sentence in summary.choices:
-        typer.echo(sentence)
+        typer.echo(in_flags(sentence))
     table = Table(show_header=False, box=None, pad_edge=False)
     for fact in summary.facts:
         table.add_row(fact.name, fact.value, fact.meaning)
@@ -116,9 +118,9 @@ def print_outcome(fitted: "Fitted", run: Path) -> None:
     if fitted.mcc is not None:
         console.print(f"MCC with the known factors: [bold]{fitted.mcc:.4f}[/bold]")
     for concern in fitted.concerns:
-        typer.secho(f"Look twice: {concern}", fg="yellow")
+        typer.secho(f"Look twice: {in_flags(concern)}", fg="yellow")
     for remark in fitted.remarks:
-        typer.echo(f"On the way: {remark}")
+        typer.echo(f"On the way: {in_flags(remark)}")
     if not fitted.concerns:
         typer.echo(summary.note)
     files = "the model, codes.npy and report.html" if fitted.codes is not None else "the model and report.html"

@@ -24,6 +24,17 @@ def progress_style(style: str) -> Iterator[None]:
         _style.reset(before)
 
 
+def may_speak() -> bool:
+    """Whether a line on standard error is welcome: on a terminal, or where the command line asks for lines.
+
+    >>> with progress_style("off"):
+    ...     may_speak()
+    False
+    """
+    style = _style.get()
+    return style == "lines" or (style == "bars" and sys.stderr.isatty())
+
+
 @contextmanager
 def bar(description: str, total: float | None = None, *, show: bool | None = None) -> Iterator[Callable]:
     """A bar for work of ``total`` units; yields ``advance(amount=1, **notes)``, notes stand behind the bar.

@@ -4,14 +4,14 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from unbraid.contract.kernels import njit
 from unbraid.datasets.base import RandomState, generator
 
 KINDS = ("translation", "rotation", "scaling")
 
 
-@njit(cache=True, fastmath=True)
+@njit(fastmath=True)
 def _warp(images: Any, inverse: Any, out: Any) -> None:  # pragma: no cover - compiled
     """Bilinear sampling of (n, height, width, channels) at inverse (n, 2, 3) of each pixel; black outside."""
     n, height, width, channels = images.shape

@@ -135,7 +135,8 @@ class Dataset(ABC):
         (X_a, factors_a), (X_b, factors_b)
         """
         rng = generator(random_state)
-        first = self.sample_factors(count(n), rng)
+        check_room(2 * count(n), self.shape, self.dtype)
+        first = self.sample_factors(n, rng)
         second = self.sample_factors(n, rng)
         columns = self.columns(shared)
         second[:, columns] = first[:, columns]

@@ -4,7 +4,7 @@ from abc import abstractmethod
 
 import numpy as np
 
-from unbraid.datasets.base import Dataset, RandomState, count, generator
+from unbraid.datasets.base import Dataset, RandomState, check_room, count, generator
 from unbraid.datasets.mixing import RandomMLP, RandomRealNVP
 
 UNBOUNDED = (-np.inf, np.inf)
@@ -25,7 +25,8 @@ class Conditional(Dataset):
     def sample_conditional(self, n: int, random_state: RandomState = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """``n`` observations with their factors (n, n_factors) and labels (n,); the same rows as :meth:`sample`."""
         rng = generator(random_state)
-        factors, labels = self._draw(count(n), rng)
+        check_room(count(n), self.shape, self.dtype)
+        factors, labels = self._draw(n, rng)
         return self._render(factors, rng), factors, labels
 
 

@@ -3,8 +3,8 @@
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from unbraid.contract.kernels import njit
 from unbraid.datasets.finite import Grid
 
 SIDE = 64
@@ -47,7 +47,7 @@ def _turned() -> tuple[np.ndarray, np.ndarray]:
     return table, counts
 
 
-@njit(cache=True)
+@njit()
 def _draw(table: np.ndarray, counts: np.ndarray, factors: np.ndarray, out: np.ndarray) -> None:
     """Scan lines: each edge of the snapped polygon marks the rows it crosses; spans between marks are filled."""
     crossings = np.empty((SIDE, 8))

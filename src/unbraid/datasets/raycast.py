@@ -4,7 +4,8 @@ Vectors are three scalars each: in compiled code, small arrays would cost more t
 """
 
 import numpy as np
-from numba import njit
+
+from unbraid.contract.kernels import njit
 
 CUBE, CYLINDER, SPHERE, CAPSULE = range(4)
 FLOOR, WALLS, OBJECT, HIGHLIGHT = range(4)
@@ -14,7 +15,7 @@ EYE_HEIGHT, EYE_DISTANCE, AIM_HEIGHT = 1.75, 2.85, 0.55
 FIELD = 0.48  # tangent of half the field of view
 FAR = 1e9
 Hit = tuple[float, float, float, float]  # distance and normal
-compiled = njit(cache=True, fastmath=True)
+compiled = njit(fastmath=True)
 
 
 @compiled

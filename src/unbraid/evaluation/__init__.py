@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from unbraid.contract.progress import bar
+from unbraid.contract.tracking import Track
 from unbraid.evaluation.interval import interval, replicate
 from unbraid.evaluation.pool import encode_pool
 from unbraid.evaluation.protocol import PROTOCOLS, Protocol, find_protocol
@@ -88,7 +89,7 @@ def evaluate(
             scores += _rows(metric, sample, rules, advance)
     from unbraid import __version__
 
-    return Evaluation(
+    found = Evaluation(
         scores=tuple(scores),
         protocol=rules,
         n_samples=len(sample.rows),
@@ -98,6 +99,19 @@ def evaluate(
         n_factors=sample.pool_factors.shape[1],
         version=__version__,
     )
+    _tell(found)
+    return found
+
+
+def _tell(found: Evaluation) -> None:
+    """The scores, to the tracker that is on."""
+    about = {name: getattr(found, name) for name in ("n_samples", "n_codes", "n_factors", "version")}
+    track = Track("evaluation", {"protocol": found.protocol.name, **about})
+    figures: dict[str, float] = {}
+    for score in found:
+        figures[score.name] = score.value
+        figures |= {f"{score.name}_{part}": getattr(score, part) for part in ("low", "high", "chance", "ceiling")}
+    track(figures, 0)
 
 
 def _steps(metric: Metric, rules: Protocol) -> int:

@@ -12,6 +12,7 @@ from unbraid.contract.inputs import Rows, checksum
 from unbraid.datasets.augment import AffineSets
 from unbraid.flows.augment import caller, draw_sets
 from unbraid.flows.base import FlowEstimator
+from unbraid.flows.checks import refuse_large_offsets
 from unbraid.flows.conditions import Sets
 from unbraid.flows.spectrum import agreement
 from unbraid.flows.training import encode_elsewhere
@@ -103,6 +104,7 @@ class SelfSupervisedGIN(FlowEstimator):
         seed = self._seed()
         split, architecture, training, after = self._streams(seed)
         given, sets, points, draw = self._sources(X, split)
+        refuse_large_offsets(points if points is not None else sets.reshape(-1, *self.row_shape_))
         flow = self._build(architecture, self.n_init)
         self._set_noise(points if points is not None else sets.reshape(-1, *self.row_shape_))
         n, members = (

@@ -3,16 +3,16 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from scipy.optimize import linear_sum_assignment
 from sklearn.cluster import KMeans
 
+from unbraid.contract.kernels import njit
 from unbraid.geometry.operator import by_rows
 
 SAMPLE = 500
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _jacobi(matrices: np.ndarray, turns: np.ndarray, start: int, stop: int) -> None:  # pragma: no cover - compiled
     """Cardoso and Souloumiac's Jacobi angles: ``matrices[i, r]`` become near-diagonal, ``turns[i]`` the axes."""
     count, k = matrices.shape[1], matrices.shape[2]

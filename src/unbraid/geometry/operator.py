@@ -12,8 +12,8 @@ from functools import cache
 from itertools import pairwise
 
 import numpy as np
-from numba import njit
 
+from unbraid.contract.kernels import njit
 from unbraid.geometry.graph import Graph
 
 Array = np.ndarray
@@ -69,7 +69,7 @@ def by_rows(kernel: Callable, n: int, threads: int) -> None:
             done.result()
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@njit(nogil=True, fastmath=True)
 def _transport(
     frames: Array, other: Array, indptr: Array, indices: Array, start: int, stop: int, out: Array
 ) -> None:  # pragma: no cover - compiled
@@ -132,7 +132,7 @@ def _diffusion(k: int) -> Callable:
     """The kernel for manifolds of dimension k: a constant size lets the compiler unroll its loops."""
     width = k * LANES
 
-    @njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+    @njit(nogil=True, fastmath=True, error_model="numpy")
     def kernel(
         q: Array, weights: Array, indptr: Array, indices: Array, x: Array, y: Array, start: int, stop: int
     ) -> None:  # pragma: no cover - compiled

@@ -6,7 +6,8 @@ is sorted once, and a split parts each sorted feature in two, so that looking fo
 """
 
 import numpy as np
-from numba import njit
+
+from unbraid.contract.kernels import njit
 
 _DEPTH = 3
 _INNER, _LEAVES = 2**_DEPTH - 1, 2**_DEPTH
@@ -50,7 +51,7 @@ class Boosting:
         return self.classes_[(raw[:, 0] > 0).astype(int) if raw.shape[1] == 1 else raw.argmax(axis=1)]
 
 
-@njit(cache=True)
+@njit()
 def _boost(
     X: np.ndarray,
     order: np.ndarray,
@@ -67,12 +68,16 @@ def _boost(
     cuts = np.zeros((n_estimators, n_outputs, _INNER), dtype=np.float32)
     leaves = np.zeros((n_estimators, n_outputs, _LEAVES))
     gains = np.zeros(X.shape[1])
-    inverse = 1 / np.maximum(np.arange(n + 1), 1)
+    inverse = np.ones(n + 1)
+    for i in range(1, n + 1):
+        inverse[i] = 1 / i
     orders = np.empty((_DEPTH, *order.shape), dtype=np.uint32)
     values = np.empty((_DEPTH, *order.shape), dtype=np.float32)
-    orders[0], values[0] = order, ordered
+    for d in range(len(order)):  # loops, here and below: slices and functions of numpy take seconds to build
+        for j in range(n):
+            orders[0, d, j], values[0, d, j] = order[d, j], ordered[d, j]
     chance = np.empty((n, n_outputs))
-    residual = np.empty(n)
+    residual, factor = np.empty(n), np.empty(_LEAVES)
     node = np.empty(n, dtype=np.uint8)
     _probabilities(raw, chance, kind)
     for t in range(n_estimators):
@@ -81,8 +86,9 @@ def _boost(
                 residual[i] = targets[i, k] - chance[i, k]
             _grow(X, orders, values, inverse, residual, node, features[t, k], cuts[t, k], gains)
             _leaf_values(residual, chance[:, k], node, kind, leaves[t, k])
-            leaves[t, k] *= rate
-            factor = np.exp(leaves[t, k])  # with many classes the odds are multiplied, which saves the exponentials
+            for a in range(_LEAVES):
+                leaves[t, k, a] *= rate
+                factor[a] = np.exp(leaves[t, k, a])  # of many classes the odds are multiplied: fewer exponentials
             for i in range(n):
                 if kind > 1:
                     chance[i, k] *= factor[node[i]]
@@ -97,10 +103,12 @@ def _boost(
                     chance[i, k] /= whole
         else:
             _probabilities(raw, chance, kind)
-    return features, cuts, leaves, gains / (n * n_estimators * n_outputs)
+    for d in range(len(gains)):
+        gains[d] /= n * n_estimators * n_outputs
+    return features, cuts, leaves, gains
 
 
-@njit(cache=True)
+@njit()
 def _probabilities(raw: np.ndarray, chance: np.ndarray, kind: int) -> None:
     for i in range(len(raw)):
         if kind == 0:
@@ -108,11 +116,17 @@ def _probabilities(raw: np.ndarray, chance: np.ndarray, kind: int) -> None:
         elif kind == 1:
             chance[i, 0] = 1 / (1 + np.exp(-raw[i, 0]))
         else:
-            chance[i] = np.exp(raw[i] - raw[i].max())
-            chance[i] /= chance[i].sum()
+            top, whole = raw[i, 0], 0.0
+            for k in range(raw.shape[1]):
+                top = max(top, raw[i, k])
+            for k in range(raw.shape[1]):
+                chance[i, k] = np.exp(raw[i, k] - top)
+                whole += chance[i, k]
+            for k in range(raw.shape[1]):
+                chance[i, k] /= whole
 
 
-@njit(cache=True)
+@njit()
 def _grow(
     X: np.ndarray,
     orders: np.ndarray,
@@ -130,7 +144,8 @@ def _grow(
     their values; level 0 is given, the others are filled in.
     """
     n_features = X.shape[1]
-    node[:] = 0
+    for i in range(len(node)):
+        node[i] = 0
     bounds = np.array([0, len(node)])
     for level in range(_DEPTH):
         n_nodes, first = 2**level, 2**level - 1
@@ -173,7 +188,7 @@ def _grow(
         bounds = inner
 
 
-@njit(cache=True)
+@njit()
 def _scan(
     order: np.ndarray, values: np.ndarray, inverse: np.ndarray, residual: np.ndarray, total: float, best: float
 ) -> tuple[float, np.float32]:
@@ -190,7 +205,7 @@ def _scan(
     return best, place
 
 
-@njit(cache=True)
+@njit()
 def _part(
     order: np.ndarray,
     values: np.ndarray,
@@ -212,7 +227,7 @@ def _part(
         right += goes_right
 
 
-@njit(cache=True)
+@njit()
 def _leaf_values(residual: np.ndarray, chance: np.ndarray, node: np.ndarray, kind: int, leaves: np.ndarray) -> None:
     """One Newton step in each leaf (the mean residual for squared error)."""
     top, bottom = np.zeros(_LEAVES), np.zeros(_LEAVES)
@@ -226,7 +241,7 @@ def _leaf_values(residual: np.ndarray, chance: np.ndarray, node: np.ndarray, kin
                 leaves[a] *= (kind - 1) / kind
 
 
-@njit(cache=True)
+@njit()
 def _add_trees(X: np.ndarray, raw: np.ndarray, features: np.ndarray, cuts: np.ndarray, leaves: np.ndarray) -> None:
     n_trees, n_outputs = features.shape[:2]
     for i in range(len(X)):

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 from scipy.special import digamma
 
+from unbraid.contract.kernels import njit
 from unbraid.metrics.arrays import Factors, check
 from unbraid.metrics.information import tabulate
 from unbraid.metrics.logistic import fit_logistic, standardise
@@ -178,7 +178,7 @@ def mixed_information(labels: np.ndarray, x: np.ndarray, k: int) -> float:
     return max(float(psi[-1] + _neighbour_term(x, x[by_class], ends, psi, k)), 0.0)
 
 
-@njit(cache=True)
+@njit()
 def _neighbour_term(x: np.ndarray, grouped: np.ndarray, ends: np.ndarray, psi: np.ndarray, k: int) -> float:
     """Mean of psi(k_i) - psi(N_class) - psi(m_i): m_i points lie closer than the k-th neighbour in the own class."""
     total = 0.0
@@ -199,7 +199,7 @@ def _neighbour_term(x: np.ndarray, grouped: np.ndarray, ends: np.ndarray, psi: n
     return total / len(x)
 
 
-@njit(cache=True)
+@njit()
 def _within(x: np.ndarray, value: float, radius: float) -> np.integer:
     """Points of the sorted x no farther than ``radius``: value + radius is rounded, so its ends are looked at again."""
     high = np.searchsorted(x, value + radius, side="right")

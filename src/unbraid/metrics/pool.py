@@ -6,9 +6,9 @@ They come from one shared pool of encoded samples, or are encoded afresh from fa
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
+from unbraid.contract.kernels import njit
 from unbraid.metrics.arrays import check, check_codes, check_factors
 
 _CHUNK = 500  # batches at a time, so that memory stays small
@@ -64,27 +64,28 @@ class Pool:
         return partners
 
 
-@njit(cache=True)
+@njit()
 def _squared_deviations(codes: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Two passes, so that a code that stands still is exactly 0."""
     b, size = rows.shape
     d = codes.shape[1]
     out = np.zeros((b, d))
-    mean = np.empty(d)
+    mean, shift = np.empty(d), np.empty(d)
     for i in range(b):
-        mean[:] = codes[rows[i, 0]]
-        shift = np.zeros(d)
+        for c in range(d):
+            mean[c], shift[c] = codes[rows[i, 0], c], 0.0
         for j in range(size):
             for c in range(d):
                 shift[c] += codes[rows[i, j], c] - mean[c]
-        mean += shift / size
+        for c in range(d):
+            mean[c] += shift[c] / size
         for j in range(size):
             for c in range(d):
                 out[i, c] += (codes[rows[i, j], c] - mean[c]) ** 2
     return out
 
 
-@njit(cache=True)
+@njit()
 def _mean_differences(codes: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
     b, size = first.shape
     d = codes.shape[1]

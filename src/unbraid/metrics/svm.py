@@ -9,7 +9,8 @@ them are differences of prefix sums, and a Newton step costs two binary searches
 """
 
 import numpy as np
-from numba import njit
+
+from unbraid.contract.kernels import njit
 
 _MAX_STEPS = 200
 
@@ -32,7 +33,7 @@ def fit_predict(x: np.ndarray, labels: np.ndarray, x_test: np.ndarray, *, C: flo
     return _upper_line(lines, x_test)
 
 
-@njit(cache=True)
+@njit()
 def _prefix_sums(x: np.ndarray) -> np.ndarray:
     sums = np.zeros((len(x) + 1, 3))
     for i in range(len(x)):
@@ -42,7 +43,7 @@ def _prefix_sums(x: np.ndarray) -> np.ndarray:
     return sums
 
 
-@njit(cache=True)
+@njit()
 def _inside(x: np.ndarray, sums: np.ndarray, w: float, b: float, sign: float) -> np.ndarray:
     """Count, sum and sum of squares of the points with sign * (w x + b) < 1."""
     n = len(x)
@@ -56,14 +57,14 @@ def _inside(x: np.ndarray, sums: np.ndarray, w: float, b: float, sign: float) ->
     return sums[j] - sums[i]
 
 
-@njit(cache=True)
+@njit()
 def _loss(s: np.ndarray, w: float, b: float, sign: float) -> float:
     """Sum of (1 - sign (w x + b))^2 over points with sums s."""
     a = 1 - sign * b
     return max(a * a * s[0] - 2 * sign * a * w * s[1] + w * w * s[2], 0.0)
 
 
-@njit(cache=True)
+@njit()
 def _solve(
     x: np.ndarray, sums: np.ndarray, own: np.ndarray, own_sums: np.ndarray, c_own: float, c_rest: float
 ) -> tuple[float, float]:
@@ -98,7 +99,7 @@ def _solve(
     return w, b
 
 
-@njit(cache=True)
+@njit()
 def _one_against_rest(
     x: np.ndarray, grouped: np.ndarray, ends: np.ndarray, weights: np.ndarray, c: float
 ) -> np.ndarray:
@@ -113,7 +114,7 @@ def _one_against_rest(
     return lines
 
 
-@njit(cache=True)
+@njit()
 def _upper_line(lines: np.ndarray, x: np.ndarray) -> np.ndarray:
     best = np.zeros(len(x), dtype=np.int64)
     for i in range(len(x)):

@@ -3,16 +3,16 @@
 exp and atan are polynomials, so that the loops run on vector units.
 """
 
-import numba
 import numpy as np
 
+from unbraid.contract.kernels import njit
 from unbraid.networks.coupling import ATAN
 
 Array = np.ndarray
 TILE = 256  # points whose activations stay in the first-level cache
 
 # reassociation and fused multiply-add only: NaN and infinity must come through
-jit = numba.njit(fastmath={"reassoc", "contract", "arcp", "nsz"}, cache=True, nogil=True, error_model="numpy")
+jit = njit(fastmath={"reassoc", "contract", "arcp", "nsz"}, nogil=True, error_model="numpy")
 
 
 @jit

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
+from unbraid.contract.kernels import njit
 from unbraid.spectral.local_frames import ANY_ORDER, local_frames
 
 Floats = NDArray[np.float64]
@@ -70,20 +70,22 @@ class Alignment:
         return float(self.tangent * self.neighbors.size + self.weights @ squares)
 
     def __matmul__(self, V: Floats) -> Floats:
-        image = np.zeros((len(V), V.shape[1]))
-        _times(self.neighbors, self.frames, self.weights, self.tangent, np.ascontiguousarray(V, np.float64), image)
+        width, k = V.shape[1], self.neighbors.shape[1]
+        image, some, out = np.zeros((len(V), width)), np.empty((width, k)), np.empty((width, k))
+        V = np.ascontiguousarray(V, np.float64)
+        _times(self.neighbors, self.frames, self.weights, self.tangent, V, some, out, image)
         return image
 
     def band(self) -> Floats:
         """The lower band, (bandwidth + 1, n) in LAPACK's form: entry (i, j) at [i - j, j]."""
         band = np.zeros((len(self.neighbors), self.bandwidth + 1))
-        _add_lower(self.neighbors, self.frames, self.weights, self.tangent, band, True)
+        self._add_lower(band, banded=True)
         return band.T
 
     def toarray(self) -> Floats:
         """The upper triangle; zeros below the diagonal."""
         upper = np.zeros(self.shape)
-        _add_lower(self.neighbors, self.frames, self.weights, self.tangent, upper, False)
+        self._add_lower(upper, banded=False)
         return upper
 
     def tocsc(self) -> sp.csc_array:
@@ -91,11 +93,19 @@ class Alignment:
         near = self.neighbors
         n = len(near)
         owner, starts = _owners(near)
-        indptr = np.concatenate([[0], np.cumsum(_row_counts(near, owner, starts))])
+        place, counts = np.full(n, -1), np.zeros(n, np.int64)
+        _count_rows(near, owner, starts, place, counts)
+        indptr = np.concatenate([[0], np.cumsum(counts)])
         indices = np.empty(indptr[-1], dtype=np.int32)
-        data = np.empty(indptr[-1])
-        _fill_rows(near, self.frames, self.weights, self.tangent, owner, starts, indptr, indices, data)
+        data, block = np.empty(indptr[-1]), np.empty(near.shape[1])
+        place[:] = -1
+        _fill_rows(near, self.frames, self.weights, self.tangent, owner, starts, place, block, indptr, indices, data)
         return sp.csc_array((data, indices, indptr.astype(np.int32)), shape=(n, n))
+
+    def _add_lower(self, out: Floats, *, banded: bool) -> None:
+        owner, starts = _owners(self.neighbors)
+        row = np.empty(self.neighbors.shape[1])
+        _add_lower(self.neighbors, self.frames, self.weights, self.tangent, owner, starts, row, out, banded)
 
 
 def band_order(neighbors: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -144,25 +154,28 @@ def alignment(
     return Alignment(near, frames, weights, float(tangent))
 
 
-@njit(cache=True, nogil=True)
 def _owners(neighbors: Ints) -> tuple[Ints, Ints]:
     """Where each point is listed: places in the flat list, point by point, and where those of each point start."""
+    starts = np.concatenate([[0], np.cumsum(np.bincount(neighbors.ravel(), minlength=len(neighbors)))])
+    owner = np.empty(neighbors.size, np.int64)
+    _list_owners(neighbors, starts[:-1].copy(), owner)
+    return owner, starts
+
+
+# The kernels get their arrays ready made: to build numpy's functions on first use takes longer than they save.
+
+
+@njit(nogil=True)
+def _list_owners(neighbors: Ints, end: Ints, owner: Ints) -> None:
     n, k = neighbors.shape
-    starts = np.zeros(n + 1, dtype=np.int64)
-    for i in range(n):
-        for a in range(k):
-            starts[neighbors[i, a] + 1] += 1
-    starts = np.cumsum(starts)
-    owner, end = np.empty(n * k, dtype=np.int64), starts[:-1].copy()
     for i in range(n):
         for a in range(k):
             j = neighbors[i, a]
             owner[end[j]] = i * k + a
             end[j] += 1
-    return owner, starts
 
 
-@njit(cache=True, nogil=True, fastmath=ANY_ORDER)
+@njit(nogil=True, fastmath=ANY_ORDER)
 def _block_row(F: Floats, weights: Floats, a: int, start: int, row: Floats) -> None:
     """Entries of row a of F^T diag(weights) F, from start on."""
     p, k = F.shape
@@ -179,12 +192,20 @@ def _block_row(F: Floats, weights: Floats, a: int, start: int, row: Floats) -> N
             row[b] += first * F[p - 1, b]
 
 
-@njit(cache=True, nogil=True)
-def _add_lower(neighbors: Ints, frames: Floats, weights: Floats, tangent: float, out: Floats, banded: bool) -> None:
+@njit(nogil=True)
+def _add_lower(
+    neighbors: Ints,
+    frames: Floats,
+    weights: Floats,
+    tangent: float,
+    owner: Ints,
+    starts: Ints,
+    row: Floats,
+    out: Floats,
+    banded: bool,
+) -> None:
     """Column j of the lower triangle into row j of ``out``, from the diagonal on if ``banded``."""
     n, k = neighbors.shape
-    owner, starts = _owners(neighbors)
-    row = np.empty(k)
     for j in range(n):
         column, first = out[j], j if banded else 0
         column[j - first] = tangent * (starts[j + 1] - starts[j])
@@ -196,11 +217,19 @@ def _add_lower(neighbors: Ints, frames: Floats, weights: Floats, tangent: float,
                 column[near[b] - first] += row[b]
 
 
-@njit(cache=True, nogil=True, fastmath=ANY_ORDER)
-def _times(neighbors: Ints, frames: Floats, weights: Floats, tangent: float, V: Floats, image: Floats) -> None:
+@njit(nogil=True, fastmath=ANY_ORDER)
+def _times(
+    neighbors: Ints,
+    frames: Floats,
+    weights: Floats,
+    tangent: float,
+    V: Floats,
+    some: Floats,
+    out: Floats,
+    image: Floats,
+) -> None:
     n, k = neighbors.shape
     p, width = len(weights), V.shape[1]
-    some, out = np.empty((width, k)), np.empty((width, k))
     for i in range(n):
         for a in range(k):
             for v in range(width):
@@ -220,11 +249,9 @@ def _times(neighbors: Ints, frames: Floats, weights: Floats, tangent: float, V: 
                 image[neighbors[i, a], v] += out[v, a]
 
 
-@njit(cache=True, nogil=True)
-def _row_counts(neighbors: Ints, owner: Ints, starts: Ints) -> Ints:
+@njit(nogil=True)
+def _count_rows(neighbors: Ints, owner: Ints, starts: Ints, seen: Ints, counts: Ints) -> None:
     n, k = neighbors.shape
-    seen = np.full(n, -1, dtype=np.int64)
-    counts = np.zeros(n, dtype=np.int64)
     for row in range(n):
         for o in range(starts[row], starts[row + 1]):
             i = owner[o] // k
@@ -233,10 +260,9 @@ def _row_counts(neighbors: Ints, owner: Ints, starts: Ints) -> Ints:
                 if seen[col] != row:
                     seen[col] = row
                     counts[row] += 1
-    return counts
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _fill_rows(
     neighbors: Ints,
     frames: Floats,
@@ -244,13 +270,13 @@ def _fill_rows(
     tangent: float,
     owner: Ints,
     starts: Ints,
+    place: Ints,
+    block: Floats,
     indptr: Ints,
     indices: NDArray[np.int32],
     data: Floats,
 ) -> None:
     n, k = neighbors.shape
-    place = np.full(n, -1, dtype=np.int64)
-    block = np.empty(k)
     for row in range(n):
         end = indptr[row]
         for o in range(starts[row], starts[row + 1]):

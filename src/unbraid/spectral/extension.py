@@ -13,9 +13,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from unbraid.contract.kernels import njit
 from unbraid.contract.persistence import Persistent
 from unbraid.manifold.neighbors import Indices, NeighborSearch
 from unbraid.spectral.local_frames import tangent_bases
@@ -139,7 +139,7 @@ def local_maps(points: Floats, codes: Floats, near: NDArray[np.intp], distances:
     return LocalMaps(np.ascontiguousarray(points), np.ascontiguousarray(codes), near, reach)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _blend_maps(
     queries: Floats,
     distances: Floats,

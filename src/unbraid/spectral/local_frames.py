@@ -1,8 +1,9 @@
 """The local step: tangent coordinates of each neighbourhood, and orthonormal affine and quadratic functions on it."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from unbraid.contract.kernels import njit
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -19,186 +20,171 @@ def local_frames(X: Floats, neighbors: Ints, n_factors: int, *, quadratic: bool)
     d = n_factors
     p = 1 + d + (d * (d + 1) // 2 if quadratic else 0)
     frames = np.empty((len(neighbors), p, neighbors.shape[1]))
-    _frames(np.ascontiguousarray(X, np.float64), np.ascontiguousarray(neighbors, np.int64), d, frames)
+    X, neighbors = np.ascontiguousarray(X, np.float64), np.ascontiguousarray(neighbors, np.int64)
+    _frames(X, neighbors, _leading_spaces(X, neighbors, d), frames)
     return frames
 
 
 def tangent_bases(X: Floats, neighbors: NDArray[np.intp], n_factors: int) -> Floats:
     """Orthonormal tangent basis at each neighbourhood, (n, features, d), by local PCA."""
+    X, neighbors = np.ascontiguousarray(X, np.float64), np.ascontiguousarray(neighbors, np.int64)
+    spaces = _leading_spaces(X, neighbors, n_factors)
+    if neighbors.shape[1] > X.shape[1]:
+        return spaces
     bases = np.empty((len(neighbors), X.shape[1], n_factors))
-    _tangents(np.ascontiguousarray(X, np.float64), np.ascontiguousarray(neighbors, np.int64), bases)
+    for start in range(0, len(neighbors), 1000):
+        some = slice(start, start + 1000)
+        G = X[neighbors[some]]
+        G -= G.mean(axis=1, keepdims=True)
+        bases[some] = np.linalg.qr(G.transpose(0, 2, 1) @ spaces[some])[0]
     return bases
 
 
-@njit(cache=True, nogil=True)
-def _orthonormalize(A: Floats, start: int, stop: int, tol: float) -> None:
-    """Columns start..stop of A against all columns before them, twice for stability; dependent columns become 0."""
+def _leading_spaces(X: Floats, neighbors: Ints, n_factors: int) -> Floats:
+    """The d leading singular vectors of each centred neighbourhood, on its smaller side: points, or features."""
+    k, m = neighbors.shape[1], X.shape[1]
+    s = min(k, m)
+    spaces = np.empty((len(neighbors), s, n_factors))
+    _find_spaces(
+        X, neighbors, spaces, np.empty((max(k, m), s)), np.empty((s, s)), np.empty((s, n_factors)), np.empty(s)
+    )
+    return spaces
+
+
+# The kernels are built on first use, so they are few and plain: a kernel that calls another is optimised with it once
+# more, an assignment to a slice brings in the text of its error message (seconds), and a constant integer in a call
+# makes a version of the callee for that constant.
+
+
+@njit(nogil=True)
+def _orthonormalize(A: Floats, j: int, tol: float) -> None:
+    """Column j of A against all columns before it, twice for stability; a dependent column becomes 0."""
     k = A.shape[0]
-    for j in range(start, stop):
-        norm0 = 0.0
-        for i in range(k):
-            norm0 += A[i, j] * A[i, j]
-        for _ in range(2):
-            for c in range(j):
-                dot = 0.0
-                for i in range(k):
-                    dot += A[i, c] * A[i, j]
-                for i in range(k):
-                    A[i, j] -= dot * A[i, c]
-        norm = 0.0
-        for i in range(k):
-            norm += A[i, j] * A[i, j]
-        scale = 1.0 / np.sqrt(norm) if norm > tol * tol * norm0 and norm > 1e-300 else 0.0
-        for i in range(k):
-            A[i, j] *= scale
-
-
-@njit(cache=True, nogil=True)
-def _center(X: Floats, near: Ints, G: Floats) -> None:
-    k, m = G.shape
-    mean = np.zeros(m)
+    norm0 = 0.0
     for i in range(k):
-        for f in range(m):
-            G[i, f] = X[near[i], f]
-            mean[f] += G[i, f]
+        norm0 += A[i, j] * A[i, j]
+    for _ in range(2):
+        for c in range(j):
+            dot = 0.0
+            for i in range(k):
+                dot += A[i, c] * A[i, j]
+            for i in range(k):
+                A[i, j] -= dot * A[i, c]
+    norm = 0.0
     for i in range(k):
+        norm += A[i, j] * A[i, j]
+    scale = 1.0 / np.sqrt(norm) if norm > tol * tol * norm0 and norm > 1e-300 else 0.0
+    for i in range(k):
+        A[i, j] *= scale
+
+
+@njit(nogil=True)
+def _find_spaces(X: Floats, neighbors: Ints, spaces: Floats, G: Floats, K: Floats, old: Floats, taken: Floats) -> None:
+    """Leading eigenvectors of K = G^T G by orthogonal iteration; G is the centred neighbourhood, larger side first."""
+    n, k = neighbors.shape
+    m, s, d = X.shape[1], spaces.shape[1], spaces.shape[2]
+    for i in range(n):
+        V = spaces[i]
         for f in range(m):
-            G[i, f] -= mean[f] / k
-
-
-@njit(cache=True, nogil=True)
-def _leading_space(G: Floats, K: Floats, V: Floats, old: Floats, small_first: bool) -> None:
-    """Leading eigenvectors of G G^T (small_first) or G^T G into V, by orthogonal iteration on the product K."""
-    s, d = V.shape
-    if small_first:
+            mean = 0.0
+            for r in range(k):
+                mean += X[neighbors[i, r], f]
+            mean /= k
+            for r in range(k):
+                if k <= m:
+                    G[f, r] = X[neighbors[i, r], f] - mean
+                else:
+                    G[r, f] = X[neighbors[i, r], f] - mean
         for a in range(s):
-            for b in range(a + 1):
-                dot = 0.0
-                for f in range(G.shape[1]):
-                    dot += G[a, f] * G[b, f]
-                K[a, b] = dot
-                K[b, a] = dot
-    else:
-        K[:] = 0.0
-        for i in range(G.shape[0]):
+            taken[a] = 0.0
+            for b in range(s):
+                K[a, b] = 0.0
+        for r in range(G.shape[0]):
             for a in range(s):
-                g = G[i, a]
+                g = G[r, a]
                 for b in range(a + 1):
-                    K[a, b] += g * G[i, b]
+                    K[a, b] += g * G[r, b]
         for a in range(s):
             for b in range(a):
                 K[b, a] = K[a, b]
-    # Start from the d columns of K with the largest diagonal: close to the leading space already.
-    taken = np.zeros(s, dtype=np.bool_)
-    for j in range(d):
-        best = -1
-        for a in range(s):
-            if not taken[a] and (best < 0 or K[a, a] > K[best, best]):
-                best = a
-        taken[best] = True
-        for a in range(s):
-            V[a, j] = K[a, best] + 1e-3 * K[best, best] * np.cos(1.7 * a + 2.3 * j)
-    _orthonormalize(V, 0, d, 1e-14)
-    for _ in range(300):
-        for a in range(s):
-            for j in range(d):
-                old[a, j] = V[a, j]
-        for a in range(s):
-            for j in range(d):
-                dot = 0.0
-                for b in range(s):
-                    dot += K[a, b] * old[b, j]
-                V[a, j] = dot
-        _orthonormalize(V, 0, d, 1e-14)
-        inside = 0.0  # squared cosines between the old and the new space add up to d once it stands still
-        for i in range(d):
-            for j in range(d):
-                dot = 0.0
-                for a in range(s):
-                    dot += old[a, i] * V[a, j]
-                inside += dot * dot
-        if d - inside < 1e-20 + 1e-14 * d:
-            break
-
-
-@njit(cache=True, nogil=True)
-def _tangent_coordinates(G: Floats, K: Floats, V: Floats, old: Floats, U: Floats) -> None:
-    """Left singular vectors of the centred neighbourhood G that belong to its d largest singular values."""
-    k, m = G.shape
-    d = U.shape[1]
-    if k <= m:
-        _leading_space(G, K, U, old, True)
-        return
-    _leading_space(G, K, V, old, False)
-    for i in range(k):
+        # Start from the d columns of K with the largest diagonal: close to the leading space already.
         for j in range(d):
+            best = -1
+            for a in range(s):
+                if taken[a] == 0.0 and (best < 0 or K[a, a] > K[best, best]):
+                    best = a
+            taken[best] = 1.0
+            for a in range(s):
+                V[a, j] = K[a, best] + 1e-3 * K[best, best] * np.cos(1.7 * a + 2.3 * j)
+        inside = -1.0
+        for turn in range(301):
+            for j in range(d):
+                _orthonormalize(V, j, 1e-14)
+            if turn > 0:
+                inside = 0.0  # squared cosines between the old and the new space: d once it stands still
+                for c in range(d):
+                    for j in range(d):
+                        dot = 0.0
+                        for a in range(s):
+                            dot += old[a, c] * V[a, j]
+                        inside += dot * dot
+            if turn == 300 or d - inside < 1e-20 + 1e-14 * d:
+                break
+            for a in range(s):
+                for j in range(d):
+                    old[a, j] = V[a, j]
+            for a in range(s):
+                for j in range(d):
+                    dot = 0.0
+                    for b in range(s):
+                        dot += K[a, b] * old[b, j]
+                    V[a, j] = dot
+
+
+@njit(nogil=True, fastmath=ANY_ORDER)
+def _orthonormal_row(A: Floats, j: int, tol: float) -> None:
+    """Row j against all rows before it, twice for stability; a dependent row becomes 0."""
+    k = A.shape[1]
+    norm0 = 0.0
+    for i in range(k):
+        norm0 += A[j, i] * A[j, i]
+    for _ in range(2):
+        for c in range(j):
             dot = 0.0
-            for f in range(m):
-                dot += G[i, f] * V[f, j]
-            U[i, j] = dot
+            for i in range(k):
+                dot += A[c, i] * A[j, i]
+            for i in range(k):
+                A[j, i] -= dot * A[c, i]
+    norm = 0.0
+    for i in range(k):
+        norm += A[j, i] * A[j, i]
+    scale = 1.0 / np.sqrt(norm) if norm > tol * tol * norm0 and norm > 1e-300 else 0.0
+    for i in range(k):
+        A[j, i] *= scale
 
 
-@njit(cache=True, nogil=True, fastmath=ANY_ORDER)
-def _orthonormal_rows(A: Floats, start: int, tol: float) -> None:
-    """Rows from start on against all rows before them, twice for stability; dependent rows become 0."""
-    p, k = A.shape
-    for j in range(start, p):
-        norm0 = 0.0
-        for i in range(k):
-            norm0 += A[j, i] * A[j, i]
-        for _ in range(2):
-            for c in range(j):
-                dot = 0.0
-                for i in range(k):
-                    dot += A[c, i] * A[j, i]
-                for i in range(k):
-                    A[j, i] -= dot * A[c, i]
-        norm = 0.0
-        for i in range(k):
-            norm += A[j, i] * A[j, i]
-        scale = 1.0 / np.sqrt(norm) if norm > tol * tol * norm0 and norm > 1e-300 else 0.0
-        for i in range(k):
-            A[j, i] *= scale
-
-
-@njit(cache=True, nogil=True)
-def _frames(X: Floats, neighbors: Ints, d: int, frames: Floats) -> None:
+@njit(nogil=True)
+def _frames(X: Floats, neighbors: Ints, spaces: Floats, frames: Floats) -> None:
     n, k = neighbors.shape
-    m, p = X.shape[1], frames.shape[1]
-    s = min(k, m)
-    G, K = np.empty((k, m)), np.empty((s, s))
-    V, old, U = np.empty((s, d)), np.empty((s, d)), np.empty((k, d))
+    s, d, p = spaces.shape[1], spaces.shape[2], frames.shape[1]
     for i in range(n):
         Y = frames[i]
-        _center(X, neighbors[i], G)
-        _tangent_coordinates(G, K, V, old, U)
-        Y[0] = 1.0 / np.sqrt(k)
-        for a in range(d):
-            for r in range(k):
-                Y[1 + a, r] = U[r, a]
-        _orthonormal_rows(Y[: 1 + d], 1, 1e-10)
-        if p > 1 + d:
-            c = 1 + d
+        for r in range(k):
+            Y[0, r] = 1.0 / np.sqrt(k)
             for a in range(d):
-                for b in range(a, d):
-                    for r in range(k):
-                        Y[c, r] = Y[1 + a, r] * Y[1 + b, r]
-                    c += 1
-            _orthonormal_rows(Y, 1 + d, 1e-8)
-
-
-@njit(cache=True, nogil=True)
-def _tangents(X: Floats, neighbors: Ints, bases: Floats) -> None:
-    n, k = neighbors.shape
-    m, d = bases.shape[1:]
-    G, K, old = np.empty((k, m)), np.empty((min(k, m), min(k, m))), np.empty((min(k, m), d))
-    V, U = np.empty((m, d)), np.empty((k, d))
-    for i in range(n):
-        _center(X, neighbors[i], G)
-        if k > m:
-            _leading_space(G, K, V, old, False)
-        else:
-            _leading_space(G, K, U, old, True)
-            V[:] = G.T @ U
-            _orthonormalize(V, 0, d, 1e-12)
-        bases[i] = V
+                if s == k:
+                    Y[1 + a, r] = spaces[i, r, a]
+                else:  # the constant part goes with row 0
+                    dot = 0.0
+                    for f in range(s):
+                        dot += (X[neighbors[i, r], f] - X[neighbors[i, 0], f]) * spaces[i, f, a]
+                    Y[1 + a, r] = dot
+        for c in range(1, p):
+            if c == 1 + d:
+                row = 1 + d
+                for a in range(d):
+                    for b in range(a, d):
+                        for r in range(k):
+                            Y[row, r] = Y[1 + a, r] * Y[1 + b, r]
+                        row += 1
+            _orthonormal_row(Y, c, 1e-10 if c <= d else 1e-8)

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from torch import Tensor
 
 from unbraid.contract.progress import bar
+from unbraid.contract.tracking import Track
 from unbraid.training.checkpoint import check_identity, read_checkpoint, write_checkpoint
 from unbraid.training.devices import Single
 from unbraid.training.logs import Logs
@@ -77,6 +78,7 @@ class Run:
         if self.checkpoint is not None and self.checkpoint.exists():
             self._load(self.checkpoint)
         logs.begin(self.history, self.n_steps)
+        track = self._track(title)
         started = time.monotonic()
         with logs, postponed_interrupt() as interrupted, bar(title, total=self.max_steps, show=show) as advance:
             advance(self.n_steps)
@@ -88,12 +90,22 @@ class Run:
                     record = {"step": self.n_steps, **record, "seconds": round(seconds, 3)}
                     self.history.append(record)
                     logs.write(record)
+                    track(record, self.n_steps)
                 self.stopped = self.stepper.stopped or self._out_of_time(seconds)
                 if self.checkpoint is not None and (self._is_due() or interrupted()):
                     self._save(self.checkpoint)
                 advance(1, **{k: v for k, v in (record or {}).items() if isinstance(v, float) and k != "seconds"})
                 if interrupted():
                     raise KeyboardInterrupt(self._words_of_interrupt())
+
+    def _track(self, title: str) -> Callable[[dict[str, Any], int], None]:
+        """What tells a tracker about this run, from its first step; of several processes the first does."""
+        if self.home.rank != 0:
+            return lambda record, step: None
+        track = Track(title, self.identity)
+        for record in self.history:
+            track(record, record["step"])
+        return track
 
     def _out_of_time(self, seconds: float) -> str:
         over = self.max_seconds is not None and seconds > self.max_seconds and self.n_steps < self.max_steps
