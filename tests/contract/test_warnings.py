@@ -92,8 +92,9 @@ def _estimator():
 def test_one_code_is_silenced_by_python_s_own_filter():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        warnings.filterwarnings("ignore", message="UB203")
+        warnings.filterwarnings("ignore", message=".*UB203")
         warn("UB203", gap=1.5)
+        give(say("UB202", isometry=0.1) + " " + say("UB203", gap=1.5))
         give(say("UB208"))
     assert [str(w.message)[:5] for w in caught] == ["UB208"]
 

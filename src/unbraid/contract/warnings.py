@@ -1,7 +1,7 @@
 """The one family of warnings, and the one list of them.
 
-Python's own filters take any warning by its class, all by their common parent, or one by its code, with which its text
-begins: ``warnings.filterwarnings("ignore", message="UB204")``.
+Python's own filters take any warning by its class, all by their common parent, or one by its code:
+``warnings.filterwarnings("ignore", message=".*UB204")``.
 """
 
 import warnings
@@ -329,7 +329,7 @@ def say(code: str, **figures: object) -> str:
 
 
 def give(text: str, *, stacklevel: int = 2) -> None:
-    """Give the warning of a text that :func:`say` made.
+    """Give the warning of a text that :func:`say` made, or of several of one kind.
 
     Parameters
     ----------

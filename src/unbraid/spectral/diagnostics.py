@@ -165,6 +165,6 @@ def concerns_of(figures: dict[str, Any], *, with_ica: bool, kind: str) -> list[s
 
 
 def warn_of(concerns: list[str], stacklevel: int) -> None:
-    """A warning for each concern."""
-    for concern in concerns:
-        give(concern, stacklevel=stacklevel + 1)
+    """One warning for all concerns."""
+    if concerns:
+        give(" ".join(concerns), stacklevel=stacklevel + 1)
