@@ -188,3 +188,15 @@ def test_bad_input_is_refused_in_words():
         ub.diagnose(X, pairs=[[0.5, 1.0]])
     with pytest.raises(ValueError, match="NaN"):
         ub.diagnose(np.where(X.max() == X, np.nan, X))
+
+
+def test_few_rows_are_no_reason_for_a_no():
+    """With 60 rows uniform factors look as Gaussian as any: that cannot be told, and is not refuted."""
+    found = ub.diagnose(bent_sheets(60)[0])
+    assert found["non-Gaussian"].holds is not False
+    assert found.verdict != "no"
+
+
+def test_a_single_column_is_its_own_factor():
+    found = ub.diagnose(np.random.default_rng(0).uniform(size=(100, 1)))
+    assert (found.verdict, found.n_factors, found.method) == ("yes", 1, "pca-ica")

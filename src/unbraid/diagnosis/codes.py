@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from unbraid.diagnosis import product
 from unbraid.diagnosis.findings import Finding
-from unbraid.diagnosis.gaussian import CLEAR, GAUSSIAN, separability
+from unbraid.diagnosis.gaussian import CLEAR, FEWEST, GAUSSIAN, separability
 from unbraid.diagnosis.ground import DRAWS, MOST_FACTORS, Ground, quietly
 from unbraid.diagnosis.surroundings import NOISY
 from unbraid.manifold.pairs import neighbor_pairs
@@ -122,8 +122,10 @@ def _effect(
 def _gaussian(codes: Floats, rng: np.random.RandomState) -> Finding:
     figure = separability(codes)
     drawn = [separability(rng.standard_normal(codes.shape)) < GAUSSIAN for _ in range(DRAWS)]
-    holds = True if figure >= CLEAR else None if figure >= GAUSSIAN else False
-    words = f"What tells two codes from their rotations is {figure:.1f} times what chance makes of Gaussians."
+    holds = True if figure >= CLEAR else None if figure >= GAUSSIAN or len(codes) < FEWEST else False
+    words = f"What tells two codes from their rotations is {figure:.1f} times what chance makes of Gaussians." + (
+        f" With {len(codes)} points, factors that are not Gaussian may look so too." if holds is None else ""
+    )
     remedy = (
         "Gaussian factors cannot be told from their rotations. Use other evidence: labels or batches (gin), pairs, or "
         "the order in time; more points if it cannot be told."

@@ -13,9 +13,7 @@ from unbraid.methods import METHODS
 from unbraid.report.html import Report
 
 LOOPS, FOR_LOOPS = "no closed loops", "product-manifold"
-WRAPS = (
-    "No: a factor wraps around, and no code runs along it without a jump; product-manifold gives it an angle instead."
-)
+WRAPS = "No: a factor wraps around, and no code runs along it without a jump; product-manifold gives angles instead."
 HOLDS = {True: "holds", False: "fails", None: "cannot tell"}
 ANSWERS = {
     "yes": "Yes: nothing that was measured speaks against finding the factors of these data.",

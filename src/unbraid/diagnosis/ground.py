@@ -75,7 +75,7 @@ def survey(X: Any, n_factors: int | str, rng: np.random.RandomState) -> Ground:
     first = np.sort(distinct_rows(sample)[0])
     if len(first) < FEWEST_ROWS:
         raise ValueError(
-            f"{len(first)} different rows are too few for a diagnosis; {FEWEST_ROWS} are needed. Give more data, "
+            f"X has {len(first)} different row(s), too few for a diagnosis; {FEWEST_ROWS} are needed. Give more data, "
             "or name a method to try it all the same."
         )
     rows, sample = rows[first], sample[first]
@@ -164,6 +164,8 @@ def _dimension(ground: Ground) -> Finding:
     if estimate is None:
         holds = True if d <= MOST_FACTORS else None
         return Finding(name, holds, float(d), None, f"{d} factor(s), as given.", remedy=remedy)
+    if ground.points.shape[1] == 1:
+        return Finding(name, True, 1.0, None, "1 factor: the data vary along a single line.")
     if not estimate.clear:
         words = f"The local spectra show no gap; the nearest guess is {d} factor(s)."
         return Finding(name, None, float(estimate.gap), CLEAR_GAP, words, remedy=remedy)

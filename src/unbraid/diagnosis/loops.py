@@ -39,15 +39,16 @@ def loops_finding(ground: Ground, rng: np.random.RandomState) -> Finding:
 def _by_edge(ground: Ground, round_: list[str], whole: bool, rng: np.random.RandomState) -> Finding:
     d, points = ground.d, ground.points[:, :LOCAL_COMPONENTS]
     ratio = edge_ratio(points, d, rng)
-    open_ended = ratio >= CLOSED[d] and (d > 1 or end_distance(points, rng) >= MEETS)
-    holds = not round_ and (whole or open_ended)
+    ends = end_distance(points, rng) if d == 1 else np.inf
+    holds = not round_ and (whole or (ratio >= CLOSED[d] and ends >= MEETS))
     if holds:
         words = f"All factors have ends: the points have {100 * ratio:.0f} % of the edge of a box."
     elif round_:
         words = _wraps(round_)
+    elif ends < MEETS:
+        words = f"The ends of the curve meet: they lie {ends:.2g} times its longest step apart."
     else:
-        what = "the ends of the curve meet" if d == 1 else "part of it or all of it closes in itself"
-        words = f"The points have {100 * ratio:.0f} % of the edge of a box: {what}."
+        words = f"The points have {100 * ratio:.0f} % of the edge of a box: part of it or all of it closes in itself."
     drawn = [edge_ratio(torus(len(points), d, rng), d, rng) < CLOSED[d] for _ in range(3)]
     return Finding(
         LOOPS, holds, ratio, CLOSED[d], words, power=float(np.mean(drawn)), remedy=REMEDY,
