@@ -71,8 +71,9 @@ def run(out: Path, points: int, seeds: range, names: list[str]) -> None:
 
 
 def lines(path: Path) -> list[dict]:
-    """What was recorded."""
-    return [json.loads(text) for text in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+    """What was recorded, each draw once."""
+    found = [json.loads(text) for text in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+    return list({(line["world"], line["seed"], line["points"]): line for line in found}.values())
 
 
 def by_world(found: list[dict]) -> list[list[object]]:

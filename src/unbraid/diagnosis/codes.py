@@ -92,10 +92,14 @@ def code_findings(codes: Floats, rng: np.random.RandomState) -> list[Finding]:
                 "two factors of correlation .6", "Mutual information of two codes is {:.3f} nats"),
         _effect("product support", lambda c: product.raggedness(c, rng), product.RAGGED, product.ball, codes, rng,
                 "a ball", "Combinations of codes that should occur lie {:.2f} times as far from the data as chance"),
-        _effect("filled box", lambda c: product.emptiness(c, rng), product.HOLLOW, product.ball, codes, rng,
+        _effect("filled box", lambda c: _emptiness(c, rng), product.hollow(len(codes)), product.ball, codes, rng,
                 "a ball", "{:.1%} of the box of the codes is empty without a reason"),
         _gaussian(codes, rng),
     ]  # fmt: skip
+
+
+def _emptiness(codes: Floats, rng: np.random.RandomState) -> float:
+    return float(np.mean([product.emptiness(codes, rng) for _ in range(3)]))
 
 
 def _effect(
