@@ -19,14 +19,14 @@ def warning_list() -> list[str]:
         for code, line in CODES.items():
             if code.startswith(start):
                 lines += [f".. _{code}:", "", f"**{code}**  {_plain(line.sentence)}", ""]
-                lines += [f"   *Cause:* {line.cause}", "", f"   *What to do:* {_plain(line.remedy)}", ""]
-                lines += [f"   *When to ignore it:* {line.ignore}", ""]
+                lines += [f"   *Cause:* {_plain(line.cause)}", "", f"   *What to do:* {_plain(line.remedy)}", ""]
+                lines += [f"   *When to ignore it:* {_plain(line.ignore)}", ""]
     return lines
 
 
 def _plain(text: str) -> str:
     """The text with an ellipsis for each figure, and names with an underscore at their end as code."""
-    return re.sub(r"(\w+_)(?!\w)", r"``\1``", re.sub(r"\{[^}]*\}", "…", text))
+    return re.sub(r"([\w.]*\w_)(?!\w)", r"``\1``", re.sub(r"\{[^}]*\}", "…", text))
 
 
 class WarningList(SphinxDirective):
