@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))  # gallery_figures, metric_table, rooms_picture
+sys.path.insert(0, str(Path(__file__).parent))  # gallery_figures, metric_table, rooms_picture, warning_list
 
 import rooms_picture
 
@@ -19,6 +19,7 @@ extensions = [
     "numpydoc",
     "sphinx_gallery.gen_gallery",
     "metric_table",
+    "warning_list",
 ]
 exclude_patterns = ["_build", "sg_execution_times.rst", "auto_examples/sg_execution_times.rst"]
 templates_path = []

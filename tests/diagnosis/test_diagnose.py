@@ -7,6 +7,7 @@ import pytest
 
 import unbraid as ub
 from tests.spectral.manifolds import bent_sheets
+from unbraid.contract.warnings import AssumptionWarning
 from unbraid.diagnosis.findings import Finding, verdict_of
 from unbraid.diagnosis.product import ball
 from unbraid.diagnosis.shape import torus
@@ -35,6 +36,7 @@ def broken(name):
     return {
         "circle": lambda: (torus(600, 1, rng), "no closed loops"),
         "torus": lambda: (torus(800, 2, rng), "no closed loops"),
+        "short cylinder": lambda: (np.c_[torus(800, 1, rng), z[:800, 0]], "no closed loops"),
         "sphere": lambda: ((lambda x: x / np.linalg.norm(x, axis=1, keepdims=True))(rng.normal(size=(800, 3))),
                            "no closed loops"),
         "disk": lambda: (bent(ball(1000, 2, rng)), "filled box"),
@@ -46,7 +48,10 @@ def broken(name):
     }[name]()  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["circle", "torus", "sphere", "disk", "triangle", "Gaussian", "clusters", "noise"])
+@pytest.mark.parametrize(
+    "name",
+    ["circle", "torus", "short cylinder", "sphere", "disk", "triangle", "Gaussian", "clusters", "noise"],
+)
 def test_broken_assumptions_are_a_no(name):
     X, assumption = broken(name)
     found = ub.diagnose(X)
@@ -80,6 +85,35 @@ def test_flat_data_need_no_curved_method():
     X = np.random.default_rng(0).uniform(size=(500, 3)) @ np.random.default_rng(1).normal(size=(3, 9))
     found = ub.diagnose(X)
     assert (found.verdict, found.method, found.n_factors) == ("yes", "pca-ica", 3)
+
+
+@pytest.mark.filterwarnings("ignore:UB210")
+def test_clusters_are_not_laid_out_together():
+    X, _ = broken("clusters")
+    with pytest.warns(AssumptionWarning, match="UB101.*connected"):
+        model = ub.fit(X, random_state=0)
+    assert isinstance(model, ub.PCAICA)
+    assert "pieces" in model.diagnosis_.reasons[0]
+
+
+def test_a_column_in_another_unit_is_named():
+    X = bent_sheets(400)[0]
+    found = ub.diagnose(X * np.where(np.arange(X.shape[1]) == 2, 1e4, 1.0))
+    assert found["like units"].holds is None
+    assert "Column 2 " in found["like units"].words
+    assert found.verdict != "yes"
+    pictures = np.repeat(X[:, :, None], 2, axis=2)
+    assert "like units" not in [f.assumption for f in ub.diagnose(pictures).findings]
+
+
+def test_the_rotation_is_in_doubt_without_non_gaussian_factors():
+    rng = np.random.default_rng(0)
+    mixing = rng.normal(size=(2, 6))
+    assert ub.diagnose(rng.uniform(size=(500, 2)) @ mixing)["rotation"].holds is True
+    doubtful = ub.diagnose(rng.normal(size=(500, 2)) @ mixing)
+    assert doubtful["rotation"].figure > doubtful["rotation"].threshold
+    assert doubtful["rotation"].holds is None
+    assert doubtful["rotation"].remedy in doubtful.remedies
 
 
 def test_given_factors_are_kept():
@@ -154,3 +188,15 @@ def test_bad_input_is_refused_in_words():
         ub.diagnose(X, pairs=[[0.5, 1.0]])
     with pytest.raises(ValueError, match="NaN"):
         ub.diagnose(np.where(X.max() == X, np.nan, X))
+
+
+def test_few_rows_are_no_reason_for_a_no():
+    """With 60 rows uniform factors look as Gaussian as any: that cannot be told, and is not refuted."""
+    found = ub.diagnose(bent_sheets(60)[0])
+    assert found["non-Gaussian"].holds is not False
+    assert found.verdict != "no"
+
+
+def test_a_single_column_is_its_own_factor():
+    found = ub.diagnose(np.random.default_rng(0).uniform(size=(100, 1)))
+    assert (found.verdict, found.n_factors, found.method) == ("yes", 1, "pca-ica")

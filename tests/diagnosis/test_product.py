@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+from unbraid.diagnosis.gaussian import CLEAR, GAUSSIAN, separability
 from unbraid.diagnosis.product import DEPENDENT, HOLLOW, RAGGED, ball, dependence, dependent, emptiness, raggedness
 from unbraid.diagnosis.shape import CLOSED, MEETS, edge_ratio, end_distance, torus
-from unbraid.diagnosis.structure import SIGMAS, off_tangent, structure
+from unbraid.diagnosis.surroundings import off_tangent
+from unbraid.manifold.noise import SIGMAS, structure
 
 
 @pytest.fixture
@@ -61,6 +63,25 @@ def test_ends_of_a_square_that_is_open_by_one_side(rng):
     assert end_distance(curve, rng) == pytest.approx(100, rel=1e-6)
     closed = np.unique(np.round(np.concatenate([curve, np.c_[0 * s, s]]), 9), axis=0)
     assert end_distance(closed, rng) < MEETS
+
+
+@pytest.mark.parametrize("n", [100, 1000])
+def test_chance_is_what_gaussian_pairs_stay_below(rng, n):
+    """In 95 of 100; a share of 150 draws has a standard error of .018."""
+    drawn = [separability(rng.normal(size=(n, 2))) for _ in range(150)]
+    assert 0.89 < np.mean(np.array(drawn) < GAUSSIAN) <= 0.995
+
+
+def test_laws_that_are_told_from_their_rotations_with_300_points(rng):
+    """Skewness counts: log cosh alone sees nothing of a triangle or a cut exponential with so few."""
+    for codes in (rng.beta(2, 1, (300, 2)), -np.log1p(-rng.uniform(size=(300, 2)) * 0.86), rng.laplace(size=(300, 2))):
+        assert separability(codes) > CLEAR
+
+
+def test_what_is_round_has_no_axes(rng):
+    """A disk is not Gaussian, and looks the same from all sides all the same, up to chance."""
+    assert separability(ball(1000, 2, rng)) < separability(rng.uniform(size=(1000, 2))) / 3
+    assert separability(rng.normal(size=(50, 1))) == np.inf
 
 
 @pytest.mark.parametrize("law", ["normal", "uniform", "exponential"])

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from unbraid.cli.options import AUTO, number
+from unbraid.cli.reading import COLUMNS, DATA, DIVIDE, KEY, OPTION, POINTS, RESIZE, SKIP_UNREADABLE
 
 
 def register(app: typer.Typer) -> None:
@@ -14,48 +15,42 @@ def register(app: typer.Typer) -> None:
 
 
 def diagnose(
-    data: Annotated[
-        str,
-        typer.Argument(
-            metavar="DATA",
-            help="A .npy, .npz, .h5 or .zarr file, a folder (or .tar) of images, or the name of a data set. "
-            "Rows are observations.",
-        ),
-    ],
+    data: DATA,
     labels: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE|KEY",
-            help="Conditions of the rows: a .npy, .npz or .csv file, or an array of the same file by its name.",
+            metavar="FILE|NAME",
+            help="Conditions of the rows: a .npy, .npz or .csv file, or an array or column of the same file by its "
+            "name.",
         ),
     ] = None,
     factors: Annotated[str, typer.Option(metavar="N", help="Number of factors, or auto to estimate it.")] = "auto",
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write everything as JSON.")] = None,
     report: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page (HTML).")] = None,
     seed: Annotated[int, typer.Option(help="Of the rows that are drawn from a data set.")] = 0,
-    key: Annotated[str | None, typer.Option(metavar="NAME", help="Which array of an .npz, .h5 or .zarr file.")] = None,
-    points: Annotated[int | None, typer.Option(help="Observations to draw from a data set; default 3000.")] = None,
-    option: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="Option of a data set as name=value, for instance image_size=32."),
-    ] = None,
-    resize: Annotated[str | None, typer.Option(metavar="HxW", help="Bring images to one size, height x width.")] = None,
-    skip_unreadable: Annotated[
-        bool, typer.Option("--skip-unreadable", help="Leave out images that cannot be read.")
-    ] = False,
+    key: KEY = None,
+    points: POINTS = None,
+    option: OPTION = None,
+    resize: RESIZE = None,
+    skip_unreadable: SKIP_UNREADABLE = False,
+    columns: COLUMNS = None,
+    divide: DIVIDE = None,
 ) -> None:
     """Say whether the factors of your data can be found: yes, no or unsure, with every figure behind it.
 
     \b
     unbraid diagnose spectra.npy
     unbraid diagnose photos/ --resize 64x64 --report diagnosis.html
+    unbraid diagnose spectra.csv --columns a,b,c
     unbraid diagnose cells.npz --key counts --labels batch --json diagnosis.json
     """
     import unbraid as ub
     from unbraid.cli.data import Request, read_data
 
     count = number(factors, "--factors", "auto")
-    request = Request(data, key, points, option or [], resize, skip_unreadable, labels, seed)
+    request = Request(
+        data, key, points, option or [], resize, skip_unreadable, labels, seed, columns=columns, divide=divide
+    )
     read = read_data(request, AUTO)
     found = ub.diagnose(read.X, read.labels, n_factors=count)
     typer.echo(f"{data}: {found.n_rows} observations, {found.n_used} of them looked at\n")

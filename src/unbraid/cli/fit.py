@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unbraid.cli.options import AUTO, OFFERED, PARAMETERS, assignment, number, offered, parameters_of
+from unbraid.cli.reading import COLUMNS, DATA, DIVIDE, KEY, OPTION, POINTS, RESIZE, SKIP_UNREADABLE
 
 if TYPE_CHECKING:
     from unbraid.cli.data import Data
@@ -20,15 +21,7 @@ def register(app: typer.Typer) -> None:
 
 
 def fit(
-    data: Annotated[
-        str,
-        typer.Argument(
-            metavar="DATA",
-            help="An array file (.npy, .npz, .h5, .zarr, .mat, .h5ad, .nc), a table (.csv, .tsv, .parquet, .feather, "
-            ".xlsx), a folder (or .tar) of images, an image stack or video, or the name of a data set. Rows are "
-            "observations.",
-        ),
-    ],
+    data: DATA,
     method: Annotated[
         str, typer.Option(metavar="NAME", help=f"auto (what the diagnosis recommends), or one of {', '.join(OFFERED)}.")
     ] = AUTO,
@@ -71,29 +64,19 @@ def fit(
         Path | None, typer.Option(metavar="RUN", help="Folder of the run; default runs/DATA-METHOD.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Makes the run repeatable.")] = 0,
-    key: Annotated[str | None, typer.Option(metavar="NAME", help="Which array of an .npz, .h5 or .zarr file.")] = None,
-    points: Annotated[int | None, typer.Option(help="Observations to draw from a data set; default 3000.")] = None,
-    option: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="Option of a data set as name=value, for instance image_size=32."),
-    ] = None,
-    resize: Annotated[str | None, typer.Option(metavar="HxW", help="Bring images to one size, height x width.")] = None,
-    skip_unreadable: Annotated[
-        bool, typer.Option("--skip-unreadable", help="Leave out images that cannot be read.")
-    ] = False,
-    columns: Annotated[
-        str | None,
-        typer.Option(metavar="A,B", help="Columns of a table that are data; default all but labels and factors."),
-    ] = None,
+    key: KEY = None,
+    points: POINTS = None,
+    option: OPTION = None,
+    resize: RESIZE = None,
+    skip_unreadable: SKIP_UNREADABLE = False,
+    columns: COLUMNS = None,
     factors_from: Annotated[
         str | None,
         typer.Option(
             metavar="FILE|NAMES", help="Known factors to be scored by: columns or arrays of the same file, or a file."
         ),
     ] = None,
-    divide: Annotated[
-        float | None, typer.Option(metavar="N", help="Divide all values by N: 4095 brings 12-bit pictures to [0, 1].")
-    ] = None,
+    divide: DIVIDE = None,
     json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object to standard output, and nothing else.")
     ] = False,

@@ -4,7 +4,6 @@ import math
 import shutil
 import tempfile
 import tokenize
-import warnings
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from unbraid.contract.extras import require
-from unbraid.contract.warnings import DataWarning
+from unbraid.contract.warnings import warn
 
 Opened = tuple[tuple[int, ...], np.dtype, Callable[[np.ndarray], np.ndarray]]
 ENCRYPTED = 1  # a flag of a zip member
@@ -180,12 +179,7 @@ def _whole(path: Path, array: Any) -> Any:
     """Warn of chunks that are not there: a writer may leave out those of one value, and a copy may have lost them."""
     missing = array.nchunks - array.nchunks_initialized
     if missing:
-        warnings.warn(
-            f"{missing} of {array.nchunks} chunks of {path} are not stored; they are read as {array.fill_value!r}. "
-            "That is right if the data are constant there. If the copy is incomplete, copy it again.",
-            DataWarning,
-            stacklevel=5,
-        )
+        warn("UB304", stacklevel=5, missing=missing, of=array.nchunks, path=path, fill=repr(array.fill_value))
     return array
 
 

@@ -23,7 +23,8 @@ def fit(
 ) -> Any:
     """Fit the method that :func:`~unbraid.diagnose` recommends for X, or one by its name.
 
-    After "no" the best guess is fitted, and a warning (UB101) says that it is not to be trusted.
+    After "no" the best guess is fitted, and a warning (UB101) says that it is not to be trusted; where a factor wraps
+    around and nothing else is wrong, :class:`~unbraid.ProductManifold` is, and UB105 says that its codes are angles.
 
     Parameters
     ----------
@@ -59,7 +60,9 @@ def fit(
         diagnosis.method, X, labels, _parameters(diagnosis.method, n_factors, settings), random_state, strict=False
     )
     model.diagnosis_ = diagnosis
-    if diagnosis.verdict == "no":
+    if diagnosis.only_wraps:
+        warn("UB105")
+    elif diagnosis.verdict == "no":
         warn("UB101", causes=", ".join(diagnosis.causes), method=diagnosis.method)
     return model
 

@@ -1,21 +1,20 @@
 """What a first fit shows: are distances kept, and are the codes independent, a product and not Gaussian?"""
 
-import warnings
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.contract.warnings import UnbraidWarning
 from unbraid.diagnosis import product
 from unbraid.diagnosis.findings import Finding
-from unbraid.diagnosis.gaussian import CLEAR, GAUSSIAN, separability
-from unbraid.diagnosis.ground import DRAWS, MOST_FACTORS, Ground
-from unbraid.diagnosis.structure import NOISY
+from unbraid.diagnosis.gaussian import CLEAR, FEWEST, GAUSSIAN, separability
+from unbraid.diagnosis.ground import DRAWS, MOST_FACTORS, Ground, quietly
+from unbraid.diagnosis.surroundings import NOISY
 from unbraid.manifold.pairs import neighbor_pairs
 from unbraid.metrics.local_isometry import isometry_of_pairs
 from unbraid.spectral.factors import HessianICA
 from unbraid.spectral.pca_ica import PCAICA
+from unbraid.spectral.uncertainty import DOUBTFUL, code_uncertainty
 
 Floats = NDArray[np.float64]
 
@@ -30,22 +29,20 @@ REMEDY_PRODUCT = (
 def first_codes(ground: Ground) -> tuple[Floats | None, list[Finding]]:
     """Codes of a quick fit on the rows looked at, and how well it kept distances; None where no fit makes sense."""
     if ground.flat:
-        return _quietly(lambda: PCAICA(ground.d, random_state=0).fit_transform(ground.points)), []
+        linear = PCAICA(ground.d, random_state=0)
+        codes = quietly(lambda: linear.fit_transform(ground.points))
+        turn = code_uncertainty(codes, linear.rotation_, np.random.RandomState(0))
+        return codes, [_rotation(turn.doubt, turn.per_code)]
     if ground.d > MOST_FACTORS or len(ground.points) < 3 * (1 + ground.d + ground.d * (ground.d + 1) // 2):
         words = f"Not tried: {len(ground.points)} points are too few to unroll {ground.d} curved factors."
         holds = False if ground.d > MOST_FACTORS else None
         remedy = "Take more points, or fix some factors while collecting: each needs several times as many points."
         return None, [Finding("local isometry", holds, None, ISOMETRY, words, remedy=remedy)]
     model = HessianICA(ground.d, random_state=0, progress=False)
-    codes = _quietly(lambda: model.fit_transform(ground.X))
-    return codes, [_isometry(ground, codes), _density(model.diagnostics_.extension_error)]
-
-
-def _quietly(fit: Callable[[], Floats]) -> Floats:
-    """What a fit returns; its own warnings say less than the findings that follow."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnbraidWarning)
-        return fit()
+    codes = quietly(lambda: model.fit_transform(ground.X))
+    shown = model.diagnostics_
+    turned = _rotation(shown.rotation_doubt, shown.rotation_uncertainty)
+    return codes, [_isometry(ground, codes), _density(shown.extension_error), turned]
 
 
 def _isometry(ground: Ground, codes: Floats) -> Finding:
@@ -67,6 +64,22 @@ def _density(error: float) -> Finding:
     return Finding("sampling density", error <= DENSE, error, DENSE, words, remedy=remedy, decides=False)
 
 
+def _rotation(doubt: float, degrees: Floats) -> Finding:
+    if len(degrees) == 1:
+        return Finding("rotation", True, None, DOUBTFUL, "One factor: there is nothing that it could be turned into.")
+    turned = ", ".join(f"{degree:.0f}" for degree in degrees)
+    holds = True if doubt <= DOUBTFUL else None
+    words = (
+        f"The axes of the codes are found again to {doubt:.0f} degrees under other assumptions; codes may be turned by "
+        f"up to {turned} degrees."
+    )
+    remedy = (
+        "Bring other evidence of which axes are meant (rotation= of HessianICA: a few labels, pairs, the order in "
+        "time), or more points."
+    )
+    return Finding("rotation", holds, doubt, DOUBTFUL, words, remedy=remedy)
+
+
 def code_findings(codes: Floats, rng: np.random.RandomState) -> list[Finding]:
     """Independence, support and law of codes."""
     d = codes.shape[1]
@@ -79,10 +92,14 @@ def code_findings(codes: Floats, rng: np.random.RandomState) -> list[Finding]:
                 "two factors of correlation .6", "Mutual information of two codes is {:.3f} nats"),
         _effect("product support", lambda c: product.raggedness(c, rng), product.RAGGED, product.ball, codes, rng,
                 "a ball", "Combinations of codes that should occur lie {:.2f} times as far from the data as chance"),
-        _effect("filled box", lambda c: product.emptiness(c, rng), product.HOLLOW, product.ball, codes, rng,
+        _effect("filled box", lambda c: _emptiness(c, rng), product.hollow(len(codes)), product.ball, codes, rng,
                 "a ball", "{:.1%} of the box of the codes is empty without a reason"),
         _gaussian(codes, rng),
     ]  # fmt: skip
+
+
+def _emptiness(codes: Floats, rng: np.random.RandomState) -> float:
+    return float(np.mean([product.emptiness(codes, rng) for _ in range(3)]))
 
 
 def _effect(
@@ -107,11 +124,11 @@ def _effect(
 
 
 def _gaussian(codes: Floats, rng: np.random.RandomState) -> Finding:
-    figure = separability(codes, rng)
-    drawn = [separability(rng.standard_normal(codes.shape), rng) < GAUSSIAN for _ in range(3)]
-    holds = True if figure >= CLEAR else None if figure >= GAUSSIAN else False
-    words = (
-        f"What tells the least separable two codes from Gaussians is {figure:.2f} times what chance makes of Gaussians."
+    figure = separability(codes)
+    drawn = [separability(rng.standard_normal(codes.shape)) < GAUSSIAN for _ in range(DRAWS)]
+    holds = True if figure >= CLEAR else None if figure >= GAUSSIAN or len(codes) < FEWEST else False
+    words = f"What tells two codes from their rotations is {figure:.1f} times what chance makes of Gaussians." + (
+        f" With {len(codes)} points, factors that are not Gaussian may look so too." if holds is None else ""
     )
     remedy = (
         "Gaussian factors cannot be told from their rotations. Use other evidence: labels or batches (gin), pairs, or "

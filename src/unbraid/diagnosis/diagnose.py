@@ -2,15 +2,15 @@
 
 from typing import Any
 
+import numpy as np
+
 from unbraid.contract.randomness import check_random_state
 from unbraid.diagnosis.codes import code_findings, first_codes
-from unbraid.diagnosis.findings import Diagnosis, Finding, verdict_of
+from unbraid.diagnosis.findings import FOR_LOOPS, LOOPS, Diagnosis, Finding, verdict_of
 from unbraid.diagnosis.ground import MOST_FACTORS, Ground, ground_findings, survey
 from unbraid.diagnosis.labels import checked_pairs, label_findings, labels_serve, pair_finding
-from unbraid.methods import METHODS
+from unbraid.diagnosis.loops import loops_finding
 from unbraid.spectral.selection import given_factors
-
-FOR_LOOPS = "product-manifold"
 
 
 def diagnose(
@@ -62,14 +62,8 @@ def diagnose(
         checked_pairs(pairs, ground.n)
     findings = ground_findings(ground, rng)
     by_labels = [] if labels is None else label_findings(labels, ground.rows, ground.points, ground.n, ground.d)
-    if findings[0].holds:
-        codes, fitted = first_codes(ground)
-        findings += fitted
-        if codes is not None:
-            findings += code_findings(codes, rng)
-        if codes is not None and pairs is not None:
-            place = {int(row): position for position, row in enumerate(ground.rows)}
-            findings.append(pair_finding(pairs, ground.n, place, codes, rng))
+    if findings[0].holds and not ground.torn:
+        findings += _of_a_fit(ground, pairs, rng)
     findings += by_labels
     verdict = verdict_of(findings)
     method, reasons = _method(verdict, ground, findings)
@@ -79,12 +73,26 @@ def diagnose(
     return Diagnosis(verdict, method, n_found, findings, reasons, ground.n, len(ground.rows))
 
 
+def _of_a_fit(ground: Ground, pairs: Any, rng: np.random.RandomState) -> list[Finding]:
+    """Whether a factor wraps around, and if none does, what codes show that run from end to end."""
+    loops = loops_finding(ground, rng)
+    if loops.holds is False:
+        return [loops]
+    codes, findings = first_codes(ground)
+    if codes is not None:
+        findings = [*findings, *code_findings(codes, rng)]
+    if codes is not None and pairs is not None:
+        place = {int(row): position for position, row in enumerate(ground.rows)}
+        findings.append(pair_finding(pairs, ground.n, place, codes, rng))
+    return [loops, *findings]
+
+
 def _method(verdict: str, ground: Ground, findings: list[Finding]) -> tuple[str, list[str]]:
     """The name of a method and why."""
     held = {finding.assumption: finding.holds for finding in findings}
     if not held["structure"]:
         return "pca-ica", ["There is nothing to unroll; this shows the directions of the largest variance."]
-    if held["no closed loops"] is False and FOR_LOOPS in METHODS:
+    if held.get(LOOPS) is False:
         return FOR_LOOPS, ["A factor wraps around: it has no ends, and needs an angle instead of a code."]
     if verdict != "yes" and labels_serve(findings):
         return "gin", [
@@ -94,6 +102,8 @@ def _method(verdict: str, ground: Ground, findings: list[Finding]) -> tuple[str,
     if ground.flat:
         exact = "exact, and " if verdict == "yes" else ""
         return "pca-ica", [f"The data are flat: the linear method is {exact}the least sensitive to noise."]
+    if ground.torn:
+        return "pca-ica", ["The points lie in pieces that no curved method can lay out together; this is the baseline."]
     if ground.d > MOST_FACTORS or "independent codes" not in held:
         return "pca-ica", [
             "No curved method has a chance with so many factors and so few points; this is the baseline."

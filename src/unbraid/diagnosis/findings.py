@@ -12,6 +12,8 @@ from unbraid.contract.extras import require
 from unbraid.methods import METHODS
 from unbraid.report.html import Report
 
+LOOPS, FOR_LOOPS = "no closed loops", "product-manifold"
+WRAPS = "No: a factor wraps around, and no code runs along it without a jump; product-manifold gives angles instead."
 HOLDS = {True: "holds", False: "fails", None: "cannot tell"}
 ANSWERS = {
     "yes": "Yes: nothing that was measured speaks against finding the factors of these data.",
@@ -104,9 +106,13 @@ class Diagnosis:
     @property
     def answer(self) -> str:
         """The verdict as a sentence, with what it rests on."""
-        return (
-            f"{ANSWERS[self.verdict]} It rests on: {', '.join(self.causes)}." if self.causes else ANSWERS[self.verdict]
-        )
+        sentence = WRAPS if self.only_wraps else ANSWERS[self.verdict]
+        return f"{sentence} It rests on: {', '.join(self.causes)}." if self.causes else sentence
+
+    @property
+    def only_wraps(self) -> bool:
+        """Whether nothing else speaks against the data than that a factor wraps around."""
+        return self.causes == [LOOPS] and self.method == FOR_LOOPS
 
     @property
     def causes(self) -> list[str]:
@@ -174,7 +180,7 @@ class Diagnosis:
 
     def _method_words(self) -> str:
         method = METHODS[self.method]
-        guess = "" if self.verdict != "no" else ", the best guess in spite of that"
+        guess = "" if self.verdict != "no" or self.only_wraps else ", the best guess in spite of that"
         return f"{self.method} ({method.title}){guess}."
 
 

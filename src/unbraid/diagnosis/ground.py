@@ -1,27 +1,32 @@
 """What the data must be like before any method is tried: structure, pieces, dimension, edges, noise."""
 
+import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unbraid.contract.inputs import Rows
+from unbraid.contract.warnings import UnbraidWarning
 from unbraid.diagnosis.findings import Finding
-from unbraid.diagnosis.shape import CLOSED, EDGE, MEETS, edge_ratio, end_distance, torus
-from unbraid.diagnosis.structure import APART, NOISY, SIGMAS, apart, off_tangent, structure
+from unbraid.diagnosis.surroundings import APART, NOISY, apart, off_tangent
 from unbraid.manifold.dimension import CLEAR_GAP, DimensionEstimate, estimate_dimension
 from unbraid.manifold.distinct import distinct_rows
+from unbraid.manifold.noise import SIGMAS, structure
 from unbraid.spectral.base import FINEST
 from unbraid.spectral.reduction import Reduction, fit_reduction
 
 Floats = NDArray[np.float64]
+Fitted = TypeVar("Fitted")
 
 MOST_ROWS = 2000  # that are looked at
 FEWEST_ROWS = 30
 MOST_FACTORS = 6  # beyond, local Hessians need more neighbours than any data of these sizes have
 LINEAR = 0.002  # share of the variance that d principal components may leave out for the data to be flat
+DOMINANT = 0.95  # share of the variance in one column beyond which the others may be of another unit
 DRAWS = 10
 LOCAL_COMPONENTS = 20  # in which tangents are looked for: twice the dimension and one more is enough (Whitney)
 
@@ -37,12 +42,23 @@ class Ground:
     reduction: Reduction
     dimension: DimensionEstimate | None
     d: int
+    is_table: bool = True
 
     @property
     def flat(self) -> bool:
         """Whether d principal components hold what is above the noise."""
         left = self.reduction.residuals[min(self.d, len(self.reduction.residuals)) - 1]
         return bool(left <= LINEAR or self.reduction.noise_size <= self.d)
+
+    @cached_property
+    def pieces(self) -> tuple[float, int]:
+        """Share of the points outside of the largest piece, and the number of pieces."""
+        return apart(self.points)
+
+    @property
+    def torn(self) -> bool:
+        """Whether more points lie apart than a few outliers explain."""
+        return self.pieces[0] > APART
 
     @cached_property
     def noise(self) -> float:
@@ -59,7 +75,7 @@ def survey(X: Any, n_factors: int | str, rng: np.random.RandomState) -> Ground:
     first = np.sort(distinct_rows(sample)[0])
     if len(first) < FEWEST_ROWS:
         raise ValueError(
-            f"{len(first)} different rows are too few for a diagnosis; {FEWEST_ROWS} are needed. Give more data, "
+            f"X has {len(first)} different row(s), too few for a diagnosis; {FEWEST_ROWS} are needed. Give more data, "
             "or name a method to try it all the same."
         )
     rows, sample = rows[first], sample[first]
@@ -69,7 +85,7 @@ def survey(X: Any, n_factors: int | str, rng: np.random.RandomState) -> Ground:
     points = reduction(sample)
     dimension = estimate_dimension(sample) if n_factors == "auto" else None
     d = max(1, min(int(n_factors) if dimension is None else dimension.dim, points.shape[1]))
-    return Ground(sample, rows, n, points, reduction, dimension, d)
+    return Ground(sample, rows, n, points, reduction, dimension, d, len(source.row_shape) == 1)
 
 
 def _rows_of(source: Rows, rows: NDArray[np.intp]) -> NDArray:
@@ -83,23 +99,29 @@ def _rows_of(source: Rows, rows: NDArray[np.intp]) -> NDArray:
 
 
 def ground_findings(ground: Ground, rng: np.random.RandomState) -> list[Finding]:
-    """All that can be said before a fit; without structure there is nothing else to ask."""
-    first = _structure(ground, rng)
-    if not first.holds:
-        return [first]
-    return [
-        first,
-        _connected(ground),
-        _dimension(ground),
-        _loops(ground, rng),
-        _noise(ground),
-        _linear(ground),
-    ]
+    """All that can be said before a fit; without structure, or of points in pieces, there is nothing else to ask."""
+    found = [_structure(ground, rng)]
+    if not found[0].holds:
+        return found
+    found += [_units(ground)] if ground.is_table else []
+    found.append(_connected(ground))
+    return found if ground.torn else [*found, _dimension(ground), _noise(ground), _linear(ground)]
+
+
+def quietly(fit: Callable[[], Fitted]) -> Fitted:
+    """What a fit returns; its own warnings say less than the findings that follow."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnbraidWarning)
+        return fit()
 
 
 def _structure(ground: Ground, rng: np.random.RandomState) -> Finding:
+    families = ("spectral", "geometry")
+    if np.sum(np.ptp(ground.X, axis=0) > 0) == 1:
+        words = "A single column varies: it is the factor, and there is nothing to find behind it."
+        return Finding("structure", True, None, SIGMAS, words, families=families)
     figure = structure(ground.X, rng)
-    holds = figure >= SIGMAS
+    holds = figure > SIGMAS
     words = (
         "The columns hang together far beyond chance."
         if holds
@@ -107,12 +129,26 @@ def _structure(ground: Ground, rng: np.random.RandomState) -> Finding:
         "is a factor already."
     )
     remedy = "Check that the right columns were given; noise has no factors."
-    return Finding("structure", holds, figure, SIGMAS, words, remedy=remedy, families=("spectral", "geometry"))
+    return Finding("structure", holds, figure, SIGMAS, words, remedy=remedy, families=families)
+
+
+def _units(ground: Ground) -> Finding:
+    variances = ground.X.var(axis=0, dtype=np.float64)
+    largest = int(variances.argmax())
+    share = float(variances[largest] / variances.sum())
+    holds = True if share <= DOMINANT or np.sum(variances > 0) == 1 else None
+    words = (
+        "No single column outweighs the others."
+        if holds
+        else f"Column {largest} (counted from 0) holds {100 * share:.3g} % of the variance; the others hardly count."
+    )
+    remedy = "If the columns have different units, bring them to one scale first: (X - X.mean(axis=0)) / X.std(axis=0)."
+    return Finding("like units", holds, share, DOMINANT, words, remedy=remedy, families=("spectral", "geometry"))
 
 
 def _connected(ground: Ground) -> Finding:
-    share, pieces = apart(ground.points)
-    holds = share <= APART
+    share, pieces = ground.pieces
+    holds = not ground.torn
     words = (
         "The points hang together."
         if holds
@@ -128,6 +164,8 @@ def _dimension(ground: Ground) -> Finding:
     if estimate is None:
         holds = True if d <= MOST_FACTORS else None
         return Finding(name, holds, float(d), None, f"{d} factor(s), as given.", remedy=remedy)
+    if ground.points.shape[1] == 1:
+        return Finding(name, True, 1.0, None, "1 factor: the data vary along a single line.")
     if not estimate.clear:
         words = f"The local spectra show no gap; the nearest guess is {d} factor(s)."
         return Finding(name, None, float(estimate.gap), CLEAR_GAP, words, remedy=remedy)
@@ -136,31 +174,6 @@ def _dimension(ground: Ground) -> Finding:
     more = "" if few else f" More than {MOST_FACTORS} cannot be unrolled from {len(ground.points)} points."
     holds = True if few or ground.flat else None
     return Finding(name, holds, float(estimate.gap), CLEAR_GAP, words + more, remedy=remedy)
-
-
-def _loops(ground: Ground, rng: np.random.RandomState) -> Finding:
-    name, d, points = "no closed loops", ground.d, ground.points[:, :LOCAL_COMPONENTS]
-    remedy = (
-        "A factor that wraps around (an angle, a position on a ring) needs a method for loops, such as "
-        "product-manifold; or keep only part of the loop."
-    )
-    if d not in EDGE:
-        words = f"Edges are looked for with one to three factors; here are {d}."
-        return Finding(name, None, None, None, words, decides=False, remedy=remedy)
-    ratio = edge_ratio(points, d, rng)
-    ends = end_distance(points, rng) if d == 1 else np.inf
-    closed = ratio < CLOSED[d] or ends < MEETS
-    what = "the ends of the curve meet" if d == 1 else "part of it or all of it closes in itself"
-    words = (
-        f"The points have {100 * ratio:.0f} % of the edge of a box: {what}."
-        if closed
-        else f"The points have the edge that a box has ({100 * ratio:.0f} %)."
-    )
-    drawn = [edge_ratio(torus(len(points), d, rng), d, rng) < CLOSED[d] for _ in range(3)]
-    return Finding(
-        name, not closed, ratio, CLOSED[d], words, power=float(np.mean(drawn)), remedy=remedy,
-        violation="a circle" if d == 1 else "a torus",
-    )  # fmt: skip
 
 
 def _noise(ground: Ground) -> Finding:

@@ -14,6 +14,7 @@ from unbraid.spectral.selection import mutual_information
 Floats = NDArray[np.float64]
 
 DEPENDENT, RAGGED, HOLLOW = 0.05, 1.4, 0.045  # above these, codes are no product
+PLENTY = 1000  # points with which chance leaves no hollows of that size
 
 
 def dependence(codes: Floats) -> float:
@@ -100,6 +101,15 @@ def emptiness(codes: Floats, rng: np.random.RandomState) -> float:
     box = rng.random_sample((max(2000, len(codes)), codes.shape[1]))
     usual = np.quantile(_gaps(box, _permuted(scaled, rng)), 0.95)
     return float(np.mean(_gaps(box, scaled) > usual) - 0.05)
+
+
+def hollow(n: int) -> float:
+    """The emptiness that n points of a product may have: with few of them chance leaves hollows.
+
+    >>> hollow(250) / hollow(4000)
+    2.0
+    """
+    return HOLLOW * max(1.0, (PLENTY / n) ** 0.5)
 
 
 def ball(n: int, d: int, rng: np.random.RandomState) -> Floats:

@@ -1,6 +1,5 @@
 """What all flow estimators share: parameters, and the way from data and a condition to a trained flow."""
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +9,7 @@ from torch import Tensor
 
 from unbraid.contract.inputs import Rows, checksum
 from unbraid.contract.summary import Summary
-from unbraid.contract.warnings import DataWarning
+from unbraid.contract.warnings import warn
 from unbraid.flows.coding import FlowCoder
 from unbraid.flows.conditions import Condition
 from unbraid.flows.families import family
@@ -96,12 +95,7 @@ class FlowEstimator(FlowCoder):
         flat = X.reshape(len(X), -1)
         constant = int((flat.max(0) == flat.min(0)).sum())
         if self.noise == 0 and constant:
-            warnings.warn(
-                f"{constant} of {flat.shape[1]} features are constant and noise=0: the likelihood has no bound there, "
-                "and the flow spends itself on them. Give noise='auto' or drop these features.",
-                DataWarning,
-                stacklevel=3,
-            )
+            warn("UB302", stacklevel=3, count=constant, of=flat.shape[1])
         self.noise_ = (
             self._noise_share * float((flat - flat.mean(0)).std()) if self.noise == "auto" else float(self.noise)
         )

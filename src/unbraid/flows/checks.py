@@ -1,13 +1,11 @@
 """Do the data meet what the theory asks? Figures first, then a warning that names them."""
 
-import warnings
-
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from sklearn.neighbors import NearestNeighbors
 
-from unbraid.contract.warnings import AssumptionWarning
+from unbraid.contract.warnings import warn
 
 LARGEST_OFFSET = 1e5  # in standard deviations; float32 has seven digits, and fewer than two of them would be left
 SMALL_CLASS = 20  # members; below it a standard deviation is known to 16 % at best
@@ -60,13 +58,7 @@ def warn_of_gaps(X: np.ndarray, labels: np.ndarray, classes: np.ndarray, rng: np
     between = max(
         (shares[a, b] for a in range(len(groups)) for b in range(len(groups)) if groups[a] != groups[b]), default=0.0
     )
-    warnings.warn(
-        f"the classes fall into {len(names)} groups that do not overlap: {names}; at most {between:.2%} of a class's "
-        "nearest neighbours lie in another group. A factor along which classes are apart is then often found as two "
-        "or more latents. More points help if the gap is small; else trust factors within a group only.",
-        AssumptionWarning,
-        stacklevel=4,
-    )
+    warn("UB102", stacklevel=4, count=len(names), names=names, between=between)
 
 
 def warn_of_small_classes(labels: np.ndarray, classes: np.ndarray) -> None:
@@ -75,22 +67,14 @@ def warn_of_small_classes(labels: np.ndarray, classes: np.ndarray) -> None:
     small = counts < SMALL_CLASS
     if small.any():
         least = int(counts.min())
-        warnings.warn(
-            f"{int(small.sum())} of {len(classes)} classes have fewer than {SMALL_CLASS} members (the smallest has "
-            f"{least}, so its standard deviations are known to {1 / np.sqrt(2 * least):.0%}). Merge or drop them.",
-            AssumptionWarning,
-            stacklevel=4,
-        )
+        warn(
+            "UB103", stacklevel=4, count=int(small.sum()), of=len(classes), least=SMALL_CLASS, smallest=least,
+            error=1 / np.sqrt(2 * least),
+        )  # fmt: skip
 
 
 def warn_of_few_conditions(n_conditions: int, n_informative: int) -> None:
     """Warn when there are fewer than n k + 1 conditions for n latents with k = 2 statistics each."""
     needed = 2 * n_informative + 1
     if n_conditions < needed:
-        warnings.warn(
-            f"{n_conditions} conditions for {n_informative} informative latents: the theory guarantees them from "
-            f"n k + 1 = {needed} conditions on (k = 2). Fewer often suffice in practice (GIN, experiment 2); compare "
-            "runs of several random states before you rely on it.",
-            AssumptionWarning,
-            stacklevel=4,
-        )
+        warn("UB104", stacklevel=4, conditions=n_conditions, latents=n_informative, needed=needed)

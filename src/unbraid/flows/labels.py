@@ -1,11 +1,10 @@
 """What a user gives as the condition: class labels, posterior class weights or continuous values."""
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
-from unbraid.contract.warnings import DataWarning
+from unbraid.contract.warnings import warn
 
 CONDITIONS = ("auto", "classes", "soft", "continuous")
 
@@ -81,12 +80,8 @@ def _classes(y: np.ndarray) -> Labels:
             "condition that differs from point to point use condition='continuous'."
         )
     if lonely.any():
-        warnings.warn(
-            f"{int(lonely.sum())} of {len(classes)} classes have one member and were left out, as one point has no "
-            f"variance: {classes[lonely][:5].tolist()}.",
-            DataWarning,
-            stacklevel=4,
-        )
+        names = classes[lonely][:5].tolist()
+        warn("UB303", stacklevel=4, count=int(lonely.sum()), of=len(classes), names=names)
         number = np.where(lonely, -1, np.cumsum(~lonely) - 1)
         classes, values = classes[~lonely], number[values]
     return Labels("classes", classes, values, np.zeros(0), np.ones(0))

@@ -1,11 +1,10 @@
 """Which latent dimensions matter (the count above the noise, between-class information), and which starts agree."""
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
-from unbraid.contract.warnings import TrustWarning
+from unbraid.contract.warnings import warn
 
 CLEAR_DROP = 2.0  # a latent of twice the spread that noise gives it owes three quarters of its variance to the data
 LEAST_VARIANCE = 0.1**2  # of log ratios, which are known to a few per cent
@@ -72,14 +71,11 @@ def _two_groups(first: np.ndarray, second: np.ndarray) -> float:
 def warn_of_uncertain_count(count: Count, n_features: int, noise: float) -> None:
     """Warn where the spectrum allows several counts, or has no clear drop."""
     if not count.clear:
-        warnings.warn(
-            f"n_informative_ = {count.n} of {n_features} is uncertain: the spectrum allows {count.low} to {count.high} "
-            f"latents, and the spread over the noise drops by a factor of {count.drop:.2f} after the last one counted "
-            f"(a clear drop is {CLEAR_DROP:g} or more). Look at above_noise_; lower noise (here {noise:.3g}) if weak "
-            "factors may be lost in it, train longer, or give n_factors.",
-            TrustWarning,
-            stacklevel=5,  # the caller of fit
-        )
+        warn(
+            "UB221", stacklevel=5,  # the caller of fit
+            count=count.n, of=n_features, low=count.low, high=count.high, drop=count.drop, clear=CLEAR_DROP,
+            noise=noise,
+        )  # fmt: skip
 
 
 def class_information(log_densities: np.ndarray, labels: np.ndarray, priors: np.ndarray) -> np.ndarray:

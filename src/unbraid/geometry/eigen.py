@@ -1,13 +1,12 @@
 """The lowest eigenfields of the connection Laplacian, by a Chebyshev filter, coarse level first."""
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import diags_array
 from scipy.sparse.linalg import eigsh
 
-from unbraid.contract.warnings import ConvergenceWarning
+from unbraid.contract.warnings import warn
 from unbraid.geometry.graph import Graph, joined, symmetrised
 from unbraid.geometry.operator import LANES, Diffusion
 from unbraid.manifold.neighbors import nearest
@@ -89,12 +88,7 @@ def filtered(operator: Diffusion, x: np.ndarray, *, tol: float) -> Eigenfields:
         if _settled(values, residuals, before, tol):
             break
     else:
-        warnings.warn(
-            f"the eigenfields have residual {residuals[0]:.2g} against eigenvalues {values[0]:.2g} to {values[-1]:.2g} "
-            f"after {calls} operator calls. Use a larger tol, or more neighbours.",
-            ConvergenceWarning,
-            stacklevel=2,
-        )
+        warn("UB402", residual=residuals[0], lowest=values[0], highest=values[-1], calls=calls)
     return Eigenfields(np.maximum(values, 0), x, residuals, calls)
 
 

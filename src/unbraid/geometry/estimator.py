@@ -1,6 +1,5 @@
 """GEOMANCER as a scikit-learn estimator."""
 
-import warnings
 from dataclasses import replace
 from itertools import pairwise
 from numbers import Integral, Real
@@ -16,7 +15,7 @@ from unbraid.contract.inputs import Rows
 from unbraid.contract.progress import bar
 from unbraid.contract.randomness import seed_of
 from unbraid.contract.summary import Summary
-from unbraid.contract.warnings import DataWarning, TrustWarning
+from unbraid.contract.warnings import give, say, warn
 from unbraid.geometry.charts import Chart, analogy, charts
 from unbraid.geometry.denoise import spanning_basis
 from unbraid.geometry.eigen import diffusion_scale
@@ -183,8 +182,7 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
             raise ValueError(f"the {len(X)} points are all the same; there is no manifold in them.")
         first, index = distinct_rows(Z)
         if len(first) < len(X):
-            message = f"{len(X) - len(first)} of {len(X)} points are duplicates of others; each place is counted once."
-            warnings.warn(message, DataWarning, stacklevel=3)
+            warn("UB301", stacklevel=3, count=len(X) - len(first), of=len(X))
         Z = Z[first] - Z[first].mean(axis=0)
         basis, noise = spanning_basis(Z)
         self.selection_: dict[str, str | DimensionEstimate] = {}
@@ -204,14 +202,9 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
         if wanted > n - 1 and self.n_neighbors != "auto":
             raise ValueError(f"n_neighbors={wanted} needs more than {wanted} different points, got {n}.")
         if wanted > n - 1:
-            self.concerns_.append(
-                f"{n} points are too few for dimension {k}: {wanted} neighbours each are wanted, {n - 1} are used."
-            )
+            self.concerns_.append(say("UB241", points=n, dimension=k, wanted=wanted, used=n - 1))
         if self.curved and min(wanted, n - 1) < 1.25 * n_unknowns(k):
-            self.concerns_.append(
-                f"{min(wanted, n - 1)} neighbours are too few for the curvature of a manifold of dimension {k}, which "
-                f"has {n_unknowns(k)} unknowns; tangent spaces are left uncorrected. Use more, or curved=False."
-            )
+            self.concerns_.append(say("UB242", neighbors=min(wanted, n - 1), dimension=k, unknowns=n_unknowns(k)))
         self.selection_["dim"] = estimate if estimate else "given"
         self.selection_["n_neighbors"] = "k (k + 3)" if self.n_neighbors == "auto" else "given"
         return k, min(wanted, n - 1)
@@ -225,7 +218,7 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
         if n < k + 3:
             raise ValueError(f"{n} different points are too few for dimension {k}, at least {k + 3} are needed.")
         if estimate is not None and not estimate.clear:
-            self.concerns_.append(f"The dimension is unclear ({estimate}). Give dim=... if you know it.")
+            self.concerns_.append(say("UB243", estimate=estimate))
 
     def _tangent_error(self, Z: NDArray, frames: NDArray, rng: np.random.Generator) -> float:
         k = frames.shape[2]
@@ -240,11 +233,8 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
             graph, labels = symmetrised(neighbors)
         if labels.any():
             sizes = np.sort(np.bincount(labels))[::-1]
-            self.concerns_.append(
-                f"The neighbour graph falls into {len(sizes)} disconnected parts of {', '.join(map(str, sizes[:5]))}"
-                f"{', ...' if len(sizes) > 5 else ''} points; they are tied by their shortest bridges, and subspaces "
-                "may be matched wrongly between them. Use a larger n_neighbors, more points, or fit each part alone."
-            )
+            named = ", ".join(map(str, sizes[:5])) + (", ..." if len(sizes) > 5 else "")
+            self.concerns_.append(say("UB244", parts=len(sizes), sizes=named))
             graph = joined(Z, graph, labels)
         return graph
 
@@ -257,23 +247,18 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
         if reading.determined and unsettled and not divided:
             self.reason_ = f"undetermined: the tangent spaces are not settled, they {turn}. {few}."
         if self.reason_:
-            self.concerns_.append(f"The number of submanifolds is {self.reason_}")
+            self.concerns_.append(say("UB245", reason=self.reason_))
         elif self.gap != "auto" and not divided:
-            self.concerns_.append(
-                f"gap={self.gap} selects nothing: the lowest eigenvalue is {self.spectrum_[0]:.4g}. One is reported."
-            )
+            self.concerns_.append(say("UB246", gap=self.gap, lowest=self.spectrum_[0]))
         if divided and reading.ratio < SAFE_RATIO:
-            self.concerns_.append(
-                f"The gap is narrow: the eigenvalues across it have ratio {reading.ratio:.3g}, and {SAFE_RATIO:.0f} is "
-                f"safe. {few}: the subspaces are rough, and the number of submanifolds may be wrong. Give more points."
-            )
+            self.concerns_.append(say("UB247", ratio=reading.ratio, safe=SAFE_RATIO, few=few))
         if divided and unsettled:
-            self.concerns_.append(f"The tangent spaces are rough, and so are the subspaces: they {turn}. {few}.")
+            self.concerns_.append(say("UB248", turn=turn, few=few))
         self.gap_, self.determined_ = reading.ratio, not self.reason_
         self.confidence_ = max(0.0, 1 - 1 / reading.ratio) / 2 ** len(self.concerns_) if self.determined_ else 0.0
         self.selection_["n_submanifolds"] = f"ratio {reading.ratio:.4g} across the gap"
         for concern in self.concerns_:
-            warnings.warn(concern, TrustWarning, stacklevel=3)
+            give(concern, stacklevel=3)
 
     def transform(self, X: Any) -> tuple[NDArray, ...]:
         """Subspaces at new points, carried there from their neighbours by parallel transport.

@@ -1,6 +1,5 @@
 """The factors of a product manifold, with their kind: intervals, circles and spheres."""
 
-import warnings
 from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, Self
@@ -15,7 +14,7 @@ from unbraid.contract.inputs import Rows
 from unbraid.contract.progress import bar
 from unbraid.contract.randomness import check_random_state
 from unbraid.contract.summary import Summary
-from unbraid.contract.warnings import DataWarning, TrustWarning
+from unbraid.contract.warnings import give, say, warn
 from unbraid.geometry.denoise import spanning_basis
 from unbraid.geometry.product_checks import check_factor
 from unbraid.geometry.product_diffusion import Diffusion, Floats, diffuse
@@ -176,8 +175,7 @@ class ProductManifold(Estimator):
         if len(first) < FEWEST:
             raise ValueError(f"{len(first)} different rows are too few, at least {FEWEST} are needed. Give more rows.")
         if len(first) < len(sample):
-            message = f"{len(sample) - len(first)} of {len(sample)} rows are duplicates; each place is counted once."
-            warnings.warn(message, DataWarning, stacklevel=3)
+            warn("UB301", stacklevel=3, count=len(sample) - len(first), of=len(sample))
         sample = sample[first]
         self._mean = sample.mean(axis=0)
         sample = sample - self._mean
@@ -211,31 +209,22 @@ class ProductManifold(Estimator):
         common = {"complete", "connected"}
         found = sum(group.dim for group in groups)
         if self.n_factors != "auto" and len(groups) < int(self.n_factors):
-            concerns.append(
-                f"{len(groups)} factors were found of the {self.n_factors} that were asked for: nothing else changes "
-                "the data on its own. Shorter factors need more rows."
-            )
+            concerns.append(say("UB231", found=len(groups), wanted=self.n_factors))
         if walk.n_pieces > 1:
-            concerns.append(
-                f"The samples fall into {walk.n_pieces} parts that do not touch: a part is no factor. Fit each alone, "
-                "or give more rows."
-            )
+            concerns.append(say("UB232", pieces=walk.n_pieces))
         if not dimension.clear:
-            concerns.append(f"The dimension of the data is unclear ({dimension}), so factors may be missing.")
+            concerns.append(say("UB233", estimate=dimension))
         elif found != dimension.dim:
-            concerns.append(
-                f"The factors have {found} dimensions together, the data {dimension.dim}: "
-                + ("a short factor may be missing." if found < dimension.dim else "one of them may be noise.")
-                + " Give more rows."
-            )
+            means = "a short factor may be missing" if found < dimension.dim else "one of them may be noise"
+            concerns.append(say("UB234", found=found, dimension=dimension.dim, means=means))
         for i, (kind, checks) in enumerate(zip(self.kinds_, self.checks_)):
             failed = [c for c in checks if not c.holds and c.name not in common]
             if failed:
                 which = "; ".join(f"{c.name} is {c.figure:.2g} against {c.threshold:.2g}" for c in failed)
-                concerns.append(f"Factor {i} is not verified as {kind} ({which}); look at it before you use it.")
+                concerns.append(say("UB235", factor=i, kind=kind, failed=which))
         self.diagnostics_ = ProductDiagnostics(dimension, walk.eigenvalues, walk.n_pieces, None, concerns)
         for concern in concerns:
-            warnings.warn(concern, TrustWarning, stacklevel=3)
+            give(concern, stacklevel=3)
 
     def transform(self, X: Any) -> NDArray:
         """Codes of rows, new ones too.

@@ -1,13 +1,12 @@
 """How far to trust a fitted embedding."""
 
-import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.contract.warnings import TrustWarning
+from unbraid.contract.warnings import give, say
 from unbraid.metrics.local_isometry import isometry_of_pairs
 from unbraid.spectral.extension import LocalMaps
 from unbraid.spectral.ica import Rotation, excess_kurtosis
@@ -157,49 +156,26 @@ def concerns_of(figures: dict[str, Any], *, with_ica: bool, kind: str) -> list[s
     """Sentences for the figures that are out of order, each with what to try."""
     found = []
     if figures["participation"].min() < 0.05:
-        found.append(
-            f"an eigenvector lives on {100 * figures['participation'].min():.1f} % of the points: the embedding has "
-            "collapsed. Raise tangent_weight, or try another n_neighbors."
-        )
+        found.append(say("UB201", share=100 * figures["participation"].min()))
     if figures["local_isometry"] < (0.2 if kind == "laplacian" else 0.5):  # cosines never keep distances well
-        found.append(
-            f"local isometry is {figures['local_isometry']:.2f}: distances between neighbours are not kept, so the "
-            "codes need not be the factors. The data may be too sparse, or have another number of factors."
-        )
+        found.append(say("UB202", isometry=figures["local_isometry"]))
     if kind != "laplacian" and figures["eigengap"] < 2 and not figures["n_redundant"]:
-        found.append(
-            f"the eigengap is {figures['eigengap']:.2f}: the spectrum does not say where the factors end. Check "
-            "n_factors, or take more points."
-        )
+        found.append(say("UB203", gap=figures["eigengap"]))
     if with_ica and figures["rotation_doubt"] > DOUBTFUL:
         degrees = ", ".join(f"{u:.0f}" for u in figures["rotation_uncertainty"])
-        found.append(
-            f"the rotation is uncertain: solutions that rest on different assumptions are "
-            f"{figures['rotation_doubt']:.0f} degrees apart (up to {DOUBTFUL:.0f} is usual), and the codes may be "
-            f"turned by up to {degrees} degrees. The factors may be nearly Gaussian, dependent, or too few points; "
-            "bring other evidence by rotation=, such as a few labels."
-        )
-    if with_ica and figures["dependence"] > DEPENDENT:
-        found.append(
-            f"the codes depend on each other ({figures['dependence']:.2f} nats, up to {DEPENDENT} is usual), "
-            "so they cannot all be independent factors. More points may help; if the factors do depend on each other, "
-            "bring other evidence by rotation=, such as a few labels."
-        )
+        found.append(say("UB204", doubt=figures["rotation_doubt"], usual=DOUBTFUL, degrees=degrees))
+    if with_ica and kind != "laplacian" and figures["dependence"] > DEPENDENT:  # cosines of few points always depend
+        found.append(say("UB211", nats=figures["dependence"], usual=DEPENDENT))
     if with_ica and int(figures["gaussian"].sum()) > 1:
         which = ", ".join(str(i) for i in np.flatnonzero(figures["gaussian"]))
-        found.append(
-            f"factors {which} cannot be told from Gaussians (excess kurtosis "
-            f"{', '.join(f'{k:+.2f}' for k in figures['kurtosis'][figures['gaussian']])}): ICA cannot separate them."
-        )
+        kurtosis = ", ".join(f"{k:+.2f}" for k in figures["kurtosis"][figures["gaussian"]])
+        found.append(say("UB205", which=which, kurtosis=kurtosis))
     if figures["extension_error"] > 0.1:
-        found.append(
-            f"the local maps disagree by {figures['extension_error']:.2f} standard deviations on held-out points: new "
-            "points are placed only roughly. More points, or more landmarks, would help."
-        )
+        found.append(say("UB206", error=figures["extension_error"]))
     return found
 
 
 def warn_of(concerns: list[str], stacklevel: int) -> None:
     """One warning for all concerns."""
     if concerns:
-        warnings.warn("; ".join(concerns), TrustWarning, stacklevel=stacklevel + 1)
+        give(" ".join(concerns), stacklevel=stacklevel + 1)

@@ -1,6 +1,5 @@
 """The d smallest non-trivial eigenvectors of a sparse positive semidefinite matrix with a known null vector."""
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -11,7 +10,7 @@ import scipy.sparse.linalg as sla
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from unbraid.contract.warnings import ConvergenceWarning
+from unbraid.contract.warnings import warn
 from unbraid.manifold.neighbors import nearest
 from unbraid.spectral.alignment import Alignment
 
@@ -172,12 +171,7 @@ def _iterate(
         if errors.max() <= tol**0.5 * gap or errors.max() <= 1e-13 * scale:
             break
     else:
-        warnings.warn(
-            f"the eigen-solver stopped after {max_iter} iterations with residual {errors.max() / scale:.1e}: the "
-            "spectrum has no gap after the wanted vectors. Try another n_neighbors, or check n_factors.",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
+        warn("UB403", stacklevel=4, iterations=max_iter, residual=errors.max() / scale)
     return Spectrum(V[:, :n_vectors], values[: n_vectors + 1], float(errors.max() / scale), n_iter)
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from unbraid.contract.warnings import say
 from unbraid.manifold.dimension import DimensionEstimate, dimension_of
 from unbraid.manifold.noise import NoiseFloor
 from unbraid.spectral.reduction import RESIDUALS, Reduction
@@ -125,15 +126,9 @@ def _unsure(estimate: DimensionEstimate) -> str:
     if estimate.clear:
         return ""
     if estimate.verdict == "no structure":
-        return (
-            f"the data have no structure: {estimate.reason}. There are no factors to find; the one code that was "
-            "computed means nothing. Check that the right data were given."
-        )
+        return say("UB209", reason=estimate.reason)
     low, high = estimate.interval
-    return (
-        f"the number of factors cannot be told from the data: {estimate.reason}. {estimate.dim} were taken, {low} to "
-        f"{high} are possible. Give n_factors if you know it."
-    )
+    return say("UB210", reason=estimate.reason, taken=estimate.dim, low=low, high=high)
 
 
 def pca_candidates(reduction: Reduction, d: int, *, given: int | str | None, several: bool) -> tuple[int, ...]:

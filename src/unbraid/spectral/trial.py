@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.contract.warnings import ConvergenceWarning
+from unbraid.contract.warnings import ConvergenceWarning, give, say
 from unbraid.manifold.distinct import distinct_rows
 from unbraid.manifold.neighbors import Graph, Indices, graph_of, neighborhoods
 from unbraid.manifold.pairs import Pairs, closest_pairs, neighbor_pairs
@@ -115,16 +115,9 @@ class Choice:
         """What was done with points that could not be embedded with the rest."""
         found = []
         if self.n_outside:
-            found.append(
-                f"the neighbour graph falls into {self.graph.n_components} pieces; the largest was embedded, and "
-                f"{self.n_outside} point(s) outside it were placed by the nearest local maps. Raise n_neighbors, or "
-                "fit the pieces separately"
-            )
+            found.append(say("UB207", pieces=self.graph.n_components, outside=self.n_outside))
         if self.rotation is not None and self.rotation.converged == 0:
-            found.append(
-                "ICA did not converge from any start; the codes are the last iterate. Raise n_init or try the "
-                "other contrast"
-            )
+            found.append(say("UB208"))
         return found
 
 
@@ -162,7 +155,7 @@ def choose(
     if best is None:
         raise _no_single_embedding(last)
     for message in best.unsolved:
-        warnings.warn(message, ConvergenceWarning, stacklevel=4)
+        give(message, stacklevel=4)
     tried.sort(key=lambda c: (c.pca_components, c.n_neighbors))
     best.rule, best.candidates, best.n_merged = settings.rule if settings.open else "given", tried, n_merged
     return best

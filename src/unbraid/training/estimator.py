@@ -2,7 +2,6 @@
 
 import json
 import os
-import warnings
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from unbraid.contract.inputs import Rows
 from unbraid.contract.randomness import seed_of
-from unbraid.contract.warnings import ConvergenceWarning
+from unbraid.contract.warnings import warn
 from unbraid.export.exportable import Exportable
 from unbraid.training.checkpoint import read_checkpoint
 from unbraid.training.devices import PRECISIONS, Single
@@ -146,12 +145,7 @@ class TrainedEstimator(Exportable):
         self.n_steps_ = run.n_steps
         self.stopped_ = run.stopped or "max_steps"
         if run.stopped.startswith("max_seconds"):
-            warnings.warn(
-                f"stopped after {run.n_steps} of {max_steps} steps by {run.stopped}; give checkpoint=... and fit "
-                "again to go on, or raise max_seconds.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+            warn("UB401", stacklevel=4, done=run.n_steps, of=max_steps, by=run.stopped)
 
     def _get_state(self) -> dict[str, Any]:
         return {k: v for k, v in super()._get_state().items() if k != "_cached"}

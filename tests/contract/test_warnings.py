@@ -1,0 +1,110 @@
+"""One list of warnings: every code is used, every use is on the list with its figures, and nothing warns beside it."""
+
+import ast
+import re
+import string
+import warnings
+from pathlib import Path
+
+import pytest
+
+import unbraid
+from unbraid.contract.warnings import CODES, KINDS, TrustWarning, give, say, warn
+
+SRC = Path(unbraid.__file__).parent
+LIST = SRC / "contract" / "warnings.py"
+
+
+def calls_of(tree):
+    """(name, call) of every call of ``say`` or ``warn`` and of everything named ``warnings.warn``, imported or not."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module == "warnings":
+            yield from (("warnings.warn", node) for name in node.names if name.name.startswith("warn"))
+        if isinstance(node, ast.Call):
+            name = ast.unparse(node.func)
+            if name in ("say", "warn", "warnings.warn", "warnings.warn_explicit"):
+                yield name, node
+
+
+FOUND = [
+    (f"{path.relative_to(SRC)}:{call.lineno}", name, call)
+    for path in sorted(SRC.rglob("*.py"))
+    if path != LIST
+    for name, call in calls_of(ast.parse(path.read_text(encoding="utf-8")))
+]
+GIVEN = [(place, call) for place, name, call in FOUND if name in ("say", "warn")]
+
+
+def fields_of(code):
+    text = CODES[code].sentence + CODES[code].remedy
+    return {field for _, field, _, _ in string.Formatter().parse(text) if field}
+
+
+def test_the_walk_sees_every_way_to_warn():
+    source = "import warnings\nfrom warnings import warn\nwarnings.warn('a', UserWarning)\nwarn('UB101', causes='')"
+    assert sorted(name for name, _ in calls_of(ast.parse(source))) == ["warn", "warnings.warn", "warnings.warn"]
+
+
+def test_nothing_warns_beside_the_list():
+    beside = [place for place, name, _ in FOUND if name not in ("say", "warn")]
+    assert not beside, f"warnings.warn is called in {beside}; add a code to contract/warnings.py and use warn or say"
+
+
+def test_every_code_is_used_and_known():
+    used = {place: ast.literal_eval(call.args[0]) for place, call in GIVEN}
+    assert set(used.values()) == set(CODES), "codes that are unknown, or that nothing gives"
+
+
+@pytest.mark.parametrize(("place", "call"), GIVEN, ids=[place for place, _ in GIVEN])
+def test_every_use_brings_the_figures_of_its_sentence(place, call):
+    names = {keyword.arg for keyword in call.keywords} - {"stacklevel"}
+    assert names == fields_of(ast.literal_eval(call.args[0]))
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_every_line_is_whole(code):
+    line = CODES[code]
+    assert re.fullmatch(r"UB\d\d\d", code)
+    assert code[:3] in KINDS
+    for text in (line.remedy, line.cause, line.ignore):
+        assert text.endswith(".")
+        assert text[0].isupper() or text.startswith(("print(", "n_submanifolds_", "model."))
+    assert "{" not in line.cause + line.ignore
+
+
+def test_a_warning_has_its_code_class_and_place():
+    with pytest.warns(TrustWarning, match=r"^UB203: the eigengap is 1\.50: .*\. Check n_factors") as caught:
+        _fits()
+    assert caught[0].filename == __file__
+    assert caught[0].lineno == _fits.__code__.co_firstlineno + 1
+    with pytest.raises(KeyError):
+        warn("UB000")
+
+
+def _fits():
+    _estimator()
+
+
+def _estimator():
+    warn("UB203", gap=1.5)
+
+
+def test_one_code_is_silenced_by_python_s_own_filter():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warnings.filterwarnings("ignore", message=".*UB203")
+        warn("UB203", gap=1.5)
+        give(say("UB202", isometry=0.1) + " " + say("UB203", gap=1.5))
+        give(say("UB208"))
+    assert [str(w.message)[:5] for w in caught] == ["UB208"]
+
+
+def test_the_page_lists_every_code(monkeypatch):
+    pytest.importorskip("sphinx")
+    monkeypatch.syspath_prepend(Path(__file__).parents[2] / "docs")
+    from warning_list import warning_list
+
+    page = "\n".join(warning_list())
+    assert re.findall(r"^\*\*(UB\d+)\*\*", page, flags=re.M) == list(CODES)
+    assert page.count("*Cause:*") == page.count("*When to ignore it:*") == len(CODES)
+    assert "{" not in page
