@@ -115,19 +115,21 @@ def split(walk: Diffusion, vectors: Floats) -> list[Floats]:
     if g == 1:
         return [vectors]
     gram = walk.gram(walk.functions @ vectors)
-    rotation, cut = _commuting(walk, gram)
+    rotation = _commuting(walk, gram)
     turned = rotation.T @ gram @ rotation
-    between = float(walk.mean(np.square(turned[:, :cut, cut:]).sum(axis=(1, 2))))
     energies = walk.mean(np.einsum("naa->na", turned))
+    between = [float(walk.mean(np.square(turned[:, :cut, cut:]).sum(axis=(1, 2)))) for cut in range(1, g)]
+    ratios = [b / (energies[:cut].sum() * energies[cut:].sum()) for cut, b in enumerate(between, start=1)]
+    cut = 1 + int(np.argmin(ratios))
     oval = roundness(walk, walk.functions @ vectors)
-    if g <= 3 and between > CROSS * (oval / OVAL[g]) ** 2 * energies[:cut].sum() * energies[cut:].sum():
+    if g <= 3 and min(ratios) > CROSS * (oval / OVAL[g]) ** 2:
         return [vectors]
     parts = vectors @ rotation
     return split(walk, parts[:, :cut]) + split(walk, parts[:, cut:])
 
 
-def _commuting(walk: Diffusion, gram: Floats) -> tuple[Floats, int]:
-    """Eigenvectors of the symmetric matrix that most nearly commutes with all of ``gram``, and where they part."""
+def _commuting(walk: Diffusion, gram: Floats) -> Floats:
+    """Eigenvectors of the symmetric matrix that most nearly commutes with all of ``gram``."""
     g = gram.shape[1]
     i, j = np.triu_indices(g)
     basis = np.zeros((len(i), g, g))
@@ -138,8 +140,7 @@ def _commuting(walk: Diffusion, gram: Floats) -> tuple[Floats, int]:
     form = flat @ flat.T
     form += (np.trace(form) + 1) * np.outer(identity, identity)  # it commutes with all, and says nothing
     best = np.linalg.eigh(form)[1][:, 0]
-    values, rotation = np.linalg.eigh(np.tensordot(best, basis, axes=1))
-    return rotation, 1 + int(np.argmax(np.diff(values)))
+    return np.linalg.eigh(np.tensordot(best, basis, axes=1))[1]
 
 
 def roundness(walk: Diffusion, functions: Floats) -> float:
