@@ -109,14 +109,14 @@ def diffuse(points: Floats, random_state: np.random.RandomState, dim: int) -> Di
     degree = kernel.sum(axis=1)
     root = sp.diags_array(1 / (np.sqrt(degree) * rho))
     count = min(ON_A_LINE if dim == 1 else N_FUNCTIONS, max(6, n // 8), n - 2) + 1
-    generator = sp.csr_array(root @ kernel @ root - sp.diags_array(1 / np.square(rho)))
+    generator = sp.csr_array(root @ kernel @ root + sp.diags_array(1 - 1 / np.square(rho)))
     values, vectors = _largest(generator, count, random_state)
     law = degree * np.square(rho)
     law /= law.sum()
     functions = vectors / np.sqrt(law)[:, None]
     step = sp.csr_array(sp.diags_array(1 / degree) @ kernel)
     pieces = graph_of(near).n_components
-    return Diffusion(functions[:, 1:], 1 + values[1:], law, step, scale, rho, density, core, near.shape[1], pieces)
+    return Diffusion(functions[:, 1:], values[1:], law, step, scale, rho, density, core, near.shape[1], pieces)
 
 
 def _core(points: Floats, dim: int) -> int:
@@ -170,7 +170,7 @@ def _largest(matrix: sp.csr_array, count: int, random_state: np.random.RandomSta
     if matrix.shape[0] <= DENSE:
         values, vectors = np.linalg.eigh(matrix.toarray())
     else:
-        values, vectors = eigsh(matrix, k=count, which="LA", v0=start, tol=1e-6)
+        values, vectors = eigsh(matrix, k=count, which="LA", v0=start, tol=1e-8, ncv=min(matrix.shape[0], max(3 * count, 40)))
     order = np.argsort(-values)[:count]
     vectors = vectors[:, order]
     signs = np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(count)])
