@@ -170,7 +170,7 @@ def _largest(matrix: sp.csr_array, count: int, random_state: np.random.RandomSta
     if matrix.shape[0] <= DENSE:
         values, vectors = np.linalg.eigh(matrix.toarray())
     else:
-        values, vectors = eigsh(matrix, k=count, which="LA", v0=start, tol=1e-8, ncv=min(matrix.shape[0], max(3 * count, 40)))
+        values, vectors = eigsh(matrix, k=count, which="LA", v0=start, tol=1e-8, ncv=max(2 * count + 1, 40))
     order = np.argsort(-values)[:count]
     vectors = vectors[:, order]
     signs = np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(count)])
