@@ -145,7 +145,7 @@ class ProductManifold(Estimator):
         self._check_parameters()
         rng = check_random_state(self.random_state)
         with bar("fit", total=3, show=self.progress) as advance:
-            points = self._points(rows, rng)
+            points, order = self._points(rows, rng)
             dimension = estimate_dimension(points, random_state=0)
             steps = even_steps(points)
             if steps:
@@ -157,7 +157,7 @@ class ProductManifold(Estimator):
             groups = find_groups(walk, None if self.n_factors == "auto" else int(self.n_factors), dim)
             advance()
         self._keep(walk, points, groups)
-        self._judge(walk, groups, dimension, steps)
+        self._judge(walk, groups, dimension, steps, order)
         return self
 
     def _check_parameters(self) -> None:
@@ -171,13 +171,16 @@ class ProductManifold(Estimator):
                 f'n_landmarks must be "auto", None (all) or an integer from {FEWEST_LANDMARKS} on, got {count!r}.'
             )
 
-    def _points(self, rows: Rows, rng: np.random.RandomState) -> Floats:
-        """Different samples, or landmarks among them, in the coordinates of the plane that they span."""
+    def _points(self, rows: Rows, rng: np.random.RandomState) -> tuple[Floats, NDArray[np.intp]]:
+        """Different samples, or landmarks among them, in the coordinates of the plane that they span.
+
+        With the place among them of every row that was looked at, in their order.
+        """
         wanted = LANDMARKS if self.n_landmarks == "auto" else self.n_landmarks
         sample = rows.sample(len(rows) if wanted is None else int(wanted), rng).astype(np.float64)
         if not np.ptp(sample, axis=0).any():
             raise ValueError(f"the {len(sample)} rows of X are all the same; there is no manifold in them.")
-        first, self._order = distinct_rows(sample)
+        first, order = distinct_rows(sample)
         if len(first) < FEWEST:
             raise ValueError(f"{len(first)} different rows are too few, at least {FEWEST} are needed. Give more rows.")
         if len(first) < len(sample):
@@ -193,7 +196,7 @@ class ProductManifold(Estimator):
             "n_components": f"{self._basis.shape[1]} of {rows.n_features} directions",
             "n_factors": "those that change the data on their own" if self.n_factors == "auto" else "given",
         }
-        return sample @ self._basis
+        return sample @ self._basis, order
 
     def _keep(self, walk: Diffusion, points: Floats, groups: list[Group]) -> None:
         self.kinds_ = [group.kind for group in groups]
@@ -208,7 +211,9 @@ class ProductManifold(Estimator):
     def _width(self, kind: str) -> int:
         return {"interval": 1, "circle": 1 if self.output == "angles" else 2, "sphere": 3}[kind]
 
-    def _judge(self, walk: Diffusion, groups: list[Group], dimension: DimensionEstimate, steps: bool) -> None:
+    def _judge(
+        self, walk: Diffusion, groups: list[Group], dimension: DimensionEstimate, steps: bool, order: NDArray[np.intp]
+    ) -> None:
         """Check every factor, and say what speaks against it."""
         filled = sum(group.dim for group in groups) == self.maps_.points.shape[1]  # there is no room for another
         clear = steps or dimension.clear or filled
@@ -241,7 +246,7 @@ class ProductManifold(Estimator):
             concerns.append(
                 "Samples of the same factors differ: something else changes the data, or a line crosses itself."
             )
-        concerns += self._rounds()
+        concerns += self._rounds(order)
         for i, (kind, checks) in enumerate(zip(self.kinds_, self.checks_)):
             failed = [c for c in checks if not c.holds and c.name not in common]
             if failed:
@@ -257,13 +262,13 @@ class ProductManifold(Estimator):
         back = self.maps_.backward(self._known[some], self._known)
         return float(np.square(back - self.maps_.points[some]).sum(axis=1).mean() / scale)
 
-    def _rounds(self) -> list[str]:
+    def _rounds(self, order: NDArray[np.intp]) -> list[str]:
         """Circles that the rows, in the order in which they came, go round more than once by small steps."""
         told = []
         starts = np.cumsum([0, *self.maps_.sizes])
         for i, (kind, start) in enumerate(zip(self.kinds_, starts)):
             if kind == "circle":
-                place = self._known[self._order, start] + 1j * self._known[self._order, start + 1]
+                place = self._known[order, start] + 1j * self._known[order, start + 1]
                 steps = np.angle(place[1:] * place[:-1].conj())
                 turns = round(abs(float(steps.sum())) / (2 * np.pi))
                 if turns > 1 and np.quantile(np.abs(steps), 0.9) < np.pi / 4:

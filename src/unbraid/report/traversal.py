@@ -163,7 +163,7 @@ def plot_traversals(
 
     Parameters
     ----------
-    decode, codes, n_steps, span, base, angles
+    decode, codes, n_steps, span, base
         As in :func:`traversals`.
     order : "spread", array (n_factors,) or None
         Rows by decreasing standard deviation of the codes, by decreasing values given (for instance the KL of each
@@ -172,6 +172,8 @@ def plot_traversals(
         Rows at most.
     names : sequence of str, optional
         One per code; "code 1" and so on where left out.
+    angles : sequence of int
+        As in :func:`traversal_values`.
 
     Returns
     -------
