@@ -1,8 +1,8 @@
-"""ProductManifold: CPU seconds and accuracy, beside the route of its authors (triplets and max-cut), and 100,000 points.
+"""ProductManifold: CPU seconds and accuracy, beside the paper's route (triplets and max-cut), and 100,000 points.
 
-Run by ``make bench-manifold``. Zhang, Moscovich and Singer (2021) look for triplets of eigenfunctions of which one is the
-product of the others, and part the rest in two by a maximal cut. That route, written here on the same walk, is told that
-there are two factors and of which kind; ``ProductManifold`` is told nothing.
+Run by ``make bench-manifold``. Zhang, Moscovich and Singer (2021) look for triplets of eigenfunctions of which one is
+the product of the others, and part the rest in two by a maximal cut. That route, written here on the same walk, is told
+that there are two factors and of which kind; ``ProductManifold`` is told nothing.
 """
 
 import argparse

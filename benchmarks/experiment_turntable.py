@@ -1,4 +1,4 @@
-"""Turntables by ``ProductManifold``: four objects, 72 even views and 1,000 at random, with and without a lamp that swings.
+"""Turntables by ``ProductManifold``: four objects, 72 even views and 1,000 at random, the lamp still or swinging.
 
     python benchmarks/experiment_turntable.py --folder MESHES
 

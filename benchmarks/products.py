@@ -1,9 +1,9 @@
 """Product manifolds of known factors, and manifolds that are none, for ``experiment_product.py``.
 
-The length of a factor is the half wave of its slowest function: the length of an interval, half a circumference of a
-circle, and that of a sphere over the root of 2. So a ratio of 4 puts the first functions 16 eigenvalues apart, and it is
-the hardest reading of "four times shorter". Of three factors the middle one lies halfway (geometrically). The first of a
-name is the longest; it has radius 1 (an interval: length pi).
+The length of a factor is the half wave of its slowest function: the length of an interval, half the circumference of
+a circle, and that of a sphere over the root of 2. So the eigenvalues of the first functions are apart by the square of
+the ratio, the hardest reading of "four times shorter". Of three factors the middle one lies halfway (geometrically). The
+first of a name is the longest; it has radius 1 (an interval: length pi).
 """
 
 from collections.abc import Callable

@@ -171,7 +171,8 @@ def test_even_views_of_a_turn(n):
     angle = 2 * np.pi * np.arange(n) / n
     X = np.concatenate([[np.cos(k * angle) / k, np.sin(k * angle) / k] for k in (1, 2, 3)]).T
     model = ub.ProductManifold(random_state=0).fit(X)
-    assert model.kinds_ == ["circle"] and model.verified_.all()
+    assert model.kinds_ == ["circle"]
+    assert model.verified_.all()
     assert abs(circular_correlation(angle, model.transform(X)[:, 0])) > 0.98
 
 

@@ -78,8 +78,8 @@ def _tell_angles(data: "_OfKinds") -> None:
     angles = [name for name, kind in zip(data.factor_names, data.factor_kinds or ()) if kind == "circle"]
     if angles:
         message = (
-            f"{', '.join(angles)} of this data set is an angle, and the metrics take it as a number that jumps where it "
-            "closes. Use unbraid.metrics.mcc(factors, codes, kinds=..., code_kinds=...), which compares angles as angles."
+            f"{', '.join(angles)} of this data set is an angle, and the metrics take it as a number that jumps where "
+            "it closes. Use unbraid.metrics.mcc(factors, codes, kinds=..., code_kinds=...), which compares angles."
         )
         warnings.warn(message, AssumptionWarning, stacklevel=4)
 

@@ -257,7 +257,7 @@ class ProductManifold(Estimator):
             warnings.warn(concern, TrustWarning, stacklevel=3)
 
     def _unlike(self, scale: float) -> float:
-        """Mean squared distance between samples and what their factors tell of them, in squared widths of the kernel."""
+        """Mean squared distance between samples and what their factors tell of them, in units of ``scale``."""
         some = slice(None, None, -(-len(self._known) // TOLD))
         back = self.maps_.backward(self._known[some], self._known)
         return float(np.square(back - self.maps_.points[some]).sum(axis=1).mean() / scale)

@@ -36,8 +36,8 @@ def plot_factor_maps(
     columns : int
         Panels side by side.
     kinds, factor_kinds : sequences of str
-        What codes and factors are, as in :func:`unbraid.metrics.mcc`; plain numbers where left out. An angle is drawn in
-        colours that close, and compared with angles by the circular correlation.
+        What codes and factors are, as in :func:`unbraid.metrics.mcc`; plain numbers where left out. An angle is drawn
+        in colours that close, and compared with angles by the circular correlation.
 
     Returns
     -------
