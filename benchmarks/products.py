@@ -2,7 +2,7 @@
 
 The length of a factor is the half wave of its slowest function: the length of an interval, half the circumference of
 a circle, and that of a sphere over the root of 2. So the eigenvalues of the first functions are apart by the square of
-the ratio, the hardest reading of "four times shorter". Of three factors the middle one lies halfway (geometrically). The
+the ratio, the hardest reading of "four times shorter". Of three factors the middle one lies halfway, geometrically. The
 first of a name is the longest; it has radius 1 (an interval: length pi).
 """
 

@@ -106,7 +106,7 @@ def diffuse(points: Floats, random_state: np.random.RandomState, dim: int) -> Di
     kernel = kernel_matrix(np.square(distances) / (scale * rho[:, None] * rho[near]), near)
     density = np.power(np.asarray(kernel.sum(axis=1), np.float64) / rho**dim, alpha)
     kernel = sp.csr_array(sp.diags_array(1 / density) @ kernel @ sp.diags_array(1 / density))
-    degree = kernel.sum(axis=1)
+    degree = np.asarray(kernel.sum(axis=1), np.float64)
     root = sp.diags_array(1 / (np.sqrt(degree) * rho))
     count = min(ON_A_LINE if dim == 1 else N_FUNCTIONS, max(6, n // 8), n - 2) + 1
     generator = sp.csr_array(root @ kernel @ root + sp.diags_array(1 - 1 / np.square(rho)))

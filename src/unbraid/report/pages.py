@@ -141,8 +141,10 @@ def _factor_map(fit: Fitted, codes: NDArray, labels: list[str]) -> Any:
     factors, names = np.asarray(fit.factors), fit.factor_names
     if factors.shape[1] > 2 and np.issubdtype(factors.dtype, np.integer):
         return plot_mean_codes(factors, codes, factor_names=names, code_names=labels)
-    kinds = {"kinds": fit.summary.kinds, "factor_kinds": fit.factor_kinds or ()}
-    return plot_factor_maps(factors, codes, factor_names=names, code_names=labels, **kinds)
+    return plot_factor_maps(
+        factors, codes, factor_names=names, code_names=labels, kinds=fit.summary.kinds,
+        factor_kinds=fit.factor_kinds or (),
+    )  # fmt: skip
 
 
 def _add_reconstructions(page: Report, sample: NDArray, codes: NDArray, model: Any) -> None:
