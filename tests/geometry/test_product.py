@@ -9,6 +9,8 @@ from unbraid.contract.warnings import DataWarning, TrustWarning
 from unbraid.geometry.product_diffusion import diffuse
 from unbraid.geometry.product_groups import find_groups, shape_of
 from unbraid.metrics.kinds import circular_correlation
+from unbraid.report.fitted import describe
+from unbraid.report.pages import page_of
 
 CIRCLE_AND_INTERVAL = ["circle", "interval"]
 
@@ -54,6 +56,14 @@ def test_an_angle_as_cosine_and_sine(fitted):
     codes, angle = embedded.transform(X), model.transform(X)[:, 0]
     assert [c.tolist() for c in embedded.columns_] == [[0, 1], [2]]
     assert codes[:, :2] == pytest.approx(np.c_[np.cos(angle), np.sin(angle)], abs=1e-9)
+
+
+def test_the_page_takes_angles_as_angles(fitted):
+    model, X, factors = fitted
+    fit = describe(model, X, factors, factor_names=["angle", "height"], factor_kinds=CIRCLE_AND_INTERVAL)
+    assert fit.mcc > 0.98
+    assert describe(model, X, factors).mcc < 0.98  # the angle as a number jumps where it closes
+    assert "An angle goes once round" in page_of(fit).html()
 
 
 def test_a_circle_four_times_shorter_than_the_other():
