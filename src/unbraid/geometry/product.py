@@ -31,6 +31,7 @@ FEWEST_LANDMARKS = 20
 WIDEST = 256  # features beyond which principal components are taken first
 COMPONENTS = 64
 TOLD = 1000  # samples that are rebuilt from their factors
+STEPS = 5  # a kernel of even steps is one step wide, and what rebuilds a sample takes in more
 OUTPUTS = ("angles", "embedding")
 
 
@@ -218,7 +219,7 @@ class ProductManifold(Estimator):
         filled = sum(group.dim for group in groups) == self.maps_.points.shape[1]  # there is no room for another
         clear = steps or dimension.clear or filled
         dim = 1 if steps else self.maps_.points.shape[1] if filled else dimension.dim
-        unlike = self._unlike(walk.scale)
+        unlike = self._unlike(walk.scale * (STEPS if steps else 1))
         self.checks_ = [check_factor(walk, groups, i, dim, clear, unlike) for i in range(len(groups))]
         self.verified_ = np.array([all(check.holds for check in checks) for checks in self.checks_])
         concerns = []
@@ -244,7 +245,8 @@ class ProductManifold(Estimator):
             )
         elif unlike > UNLIKE:
             concerns.append(
-                "Samples of the same factors differ: something else changes the data, or a line crosses itself."
+                "Samples of the same factors differ: something else changes the data, a line crosses itself, or an "
+                "angle goes round more than once because views look nearly alike. Give more rows."
             )
         concerns += self._rounds(order)
         for i, (kind, checks) in enumerate(zip(self.kinds_, self.checks_)):
