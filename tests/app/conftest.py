@@ -52,6 +52,12 @@ def spectra(n=300):
     return heights @ np.exp(-np.square((x - [[0.3], [0.7]]) / 0.05))
 
 
+def waves(n=120):
+    """One wave that moves: its phase is an angle."""
+    phase = 2 * np.pi * np.arange(n) / n
+    return np.cos(np.linspace(0, 2 * np.pi, 40, endpoint=False) - phase[:, None])
+
+
 @pytest.fixture(scope="session")
 def runs(tmp_path_factory, squares):
     """Folders of runs as ``unbraid fit`` leaves them, by name; fitted when first asked for."""
@@ -64,6 +70,7 @@ def runs(tmp_path_factory, squares):
         "vae": lambda: (ub.BetaVAE(4, **quick), X),
         "flow": lambda: (ub.NICE(n_factors=4, **quick), X[:, ::4, ::4]),
         "spectra": lambda: (ub.PCAICA(2, random_state=0), spectra()),
+        "angle": lambda: (ub.ProductManifold(random_state=0), waves()),
     }
 
     def get(name):

@@ -254,6 +254,21 @@ def test_spectra_are_curves_and_texts_are_encoded(served, page_of):
     assert page.get_by_role("button", name="Moving factors (GIF)").count() == 0
 
 
+def test_an_angle_has_a_dial_and_its_strip_closes(served, page_of):
+    page = page_of(served("angle"))
+    dial, slider = page.locator(".dial"), sliders(page).first
+    assert [float(slider.get_attribute(end)) for end in ("min", "max")] == pytest.approx([-np.pi, np.pi], abs=1e-3)
+    dial.scroll_into_view_if_needed()
+    box = dial.bounding_box()
+    for x, y, angle in ((0.5, 0.1, np.pi / 2), (0.9, 0.5, 0), (0.5, 0.9, -np.pi / 2)):
+        page.mouse.click(box["x"] + x * box["width"], box["y"] + y * box["height"])
+        settle(page)
+        assert float(slider.input_value()) == pytest.approx(angle, abs=0.05)
+        turned = dial.locator("line").last.get_attribute("transform")
+        assert float(turned[7:-1]) == pytest.approx(-np.degrees(angle), abs=3)
+    assert "from -3.14 to 3.14" in page.locator(".strip p").first.inner_text()
+
+
 def test_downloads(served, page_of):
     page = page_of(served("spectral"))
     with page.expect_download() as got:

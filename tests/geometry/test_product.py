@@ -8,6 +8,9 @@ import unbraid as ub
 from unbraid.contract.warnings import DataWarning, TrustWarning
 from unbraid.geometry.product_diffusion import diffuse
 from unbraid.geometry.product_groups import find_groups, shape_of
+from unbraid.metrics.kinds import circular_correlation
+from unbraid.report.fitted import describe
+from unbraid.report.pages import page_of
 
 CIRCLE_AND_INTERVAL = ["circle", "interval"]
 
@@ -53,6 +56,14 @@ def test_an_angle_as_cosine_and_sine(fitted):
     codes, angle = embedded.transform(X), model.transform(X)[:, 0]
     assert [c.tolist() for c in embedded.columns_] == [[0, 1], [2]]
     assert codes[:, :2] == pytest.approx(np.c_[np.cos(angle), np.sin(angle)], abs=1e-9)
+
+
+def test_the_page_takes_angles_as_angles(fitted):
+    model, X, factors = fitted
+    fit = describe(model, X, factors, factor_names=["angle", "height"], factor_kinds=CIRCLE_AND_INTERVAL)
+    assert fit.mcc > 0.98
+    assert describe(model, X, factors).mcc < 0.98  # the angle as a number jumps where it closes
+    assert "An angle goes once round" in page_of(fit).html()
 
 
 def test_a_circle_four_times_shorter_than_the_other():
@@ -132,7 +143,7 @@ def test_a_sphere_alone_is_a_sphere():
 
 def test_eigenvalues_and_gradients_of_a_flat_torus():
     a, b = np.random.default_rng(0).uniform(-np.pi, np.pi, (2, 3000))
-    walk = diffuse(np.c_[np.cos(a), np.sin(a), np.cos(b), np.sin(b)], np.random.RandomState(0))
+    walk = diffuse(np.c_[np.cos(a), np.sin(a), np.cos(b), np.sin(b)], np.random.RandomState(0), 2)
     assert walk.eigenvalues[:5] == pytest.approx([1, 1, 1, 1, 2], rel=0.2)
     cosines = np.c_[np.cos(a), np.cos(b)]
     gram = walk.mean(walk.gram(cosines).reshape(-1, 4))
@@ -141,11 +152,68 @@ def test_eigenvalues_and_gradients_of_a_flat_torus():
 
 def test_gradients_of_a_circle_have_its_shape():
     angle = np.linspace(0, 2 * np.pi, 400, endpoint=False)
-    walk = diffuse(np.c_[np.cos(angle), np.sin(angle)], np.random.RandomState(0))
+    walk = diffuse(np.c_[np.cos(angle), np.sin(angle)], np.random.RandomState(0), 1)
     (group,) = find_groups(walk, None, 1)
     assert group.kind == "circle"
     assert group.radius == pytest.approx(1, rel=0.02)
     assert shape_of(walk, group) > 0.999
+
+
+@pytest.mark.parametrize("dim", [1, 2])
+def test_widths_that_follow_the_density_leave_the_laplacian(dim):
+    """Whatever the law of the samples, eigenvalues are those of the circle and the square."""
+    rng = np.random.default_rng(0)
+    if dim == 1:
+        angle = rng.vonmises(0, 0.8, 1000)
+        points, expected = np.c_[np.cos(angle), np.sin(angle)], [1, 1, 4, 4]
+    else:
+        points, expected = np.pi * rng.beta(2, 1, (1500, 2)) * [1, 0.8], [1, 1 / 0.64, 1 + 1 / 0.64]
+    walk = diffuse(points, np.random.RandomState(0), dim)
+    assert walk.rho.std() > 0.2
+    assert walk.weights.sum() == pytest.approx(1)
+    assert walk.eigenvalues[: len(expected)] == pytest.approx(expected, rel=0.25)
+    assert walk.mean(walk.functions[:, :5] ** 2) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("n", [24, 72])
+def test_even_views_of_a_turn(n):
+    """As few as a turntable gives, on a curve whose far ends are as near as a few steps."""
+    angle = 2 * np.pi * np.arange(n) / n
+    X = np.concatenate([[np.cos(k * angle) / k, np.sin(k * angle) / k] for k in (1, 2, 3)]).T
+    model = ub.ProductManifold(random_state=0).fit(X)
+    assert model.kinds_ == ["circle"]
+    assert model.verified_.all()
+    assert abs(circular_correlation(angle, model.transform(X)[:, 0])) > 0.98
+
+
+def test_a_line_that_crosses_itself_is_not_verified():
+    t = np.random.default_rng(0).uniform(0, 2 * np.pi, 600)
+    with pytest.warns(TrustWarning, match="a line crosses itself"):
+        model = ub.ProductManifold(random_state=0).fit(np.c_[np.sin(t), np.sin(2 * t) / 2])
+    assert not model.verified_.any()
+    (failed,) = [c for c in model.checks_[0] if c.name == "faithful"]
+    assert not failed.holds
+
+
+def test_eigenvalues_of_products_are_sums_but_not_on_a_disk():
+    rng = np.random.default_rng(0)
+    square = ub.ProductManifold(random_state=0).fit(rng.uniform(size=(900, 2)) * [1, 0.7])
+    assert square.verified_.all()
+    with pytest.warns(TrustWarning):
+        round_one = ub.ProductManifold(random_state=0).fit(disk(900, rng))
+    sums = [{c.name: c.figure for c in model.checks_[0]}["sum"] for model in (square, round_one)]
+    assert sums[0] < 1.05
+    assert sums[1] > 1.15
+
+
+def test_rows_that_go_round_twice_are_told():
+    """Views, in their order, of an object that looks alike after half a turn."""
+    turn = 2 * np.pi * np.arange(80) / 80
+    X = np.c_[np.cos(2 * turn), np.sin(2 * turn)]
+    X += 1e-3 * np.c_[np.cos(turn), np.sin(turn)]
+    with pytest.warns(TrustWarning, match="go round circle 0 2 times"):
+        model = ub.ProductManifold(random_state=0).fit(X)
+    assert model.kinds_ == ["circle"]
 
 
 def test_landmarks_place_the_other_points():

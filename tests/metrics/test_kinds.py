@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+import unbraid as ub
+from unbraid.contract.warnings import AssumptionWarning
 from unbraid.metrics import mcc
 from unbraid.metrics.kinds import circular_correlation, spherical_correlation
 
@@ -65,3 +67,10 @@ def test_errors_say_what_to_do():
         mcc(codes, codes, kinds=["circle", "circle"], weak=True)
     with pytest.raises(ValueError, match="without kinds"):
         mcc(codes, codes, code_kinds=["circle", "circle"])
+
+
+def test_evaluate_tells_which_factors_are_angles():
+    data = ub.datasets.load("turning-patch")
+    X, _ = data.sample(50, random_state=0)
+    with pytest.warns(AssumptionWarning, match="angle of this data set is an angle"):
+        ub.evaluate(ub.PCAICA(2, random_state=0).fit(X), data, metrics="mcc")

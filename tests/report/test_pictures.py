@@ -372,3 +372,29 @@ def test_subspaces_draws_one_colour_per_submanifold():
 def test_angles_counts_every_point():
     axes = pictures.plot_angles([np.full(30, 0.1), np.full(30, 0.2)]).axes[0]
     assert sum(p.get_height() for p in axes.patches) == 60
+
+
+def test_an_angle_has_colours_that_close_and_its_own_correlation():
+    rng = np.random.default_rng(0)
+    factors = np.c_[rng.uniform(-np.pi, np.pi, 300), rng.uniform(size=300)]
+    codes = np.c_[factors[:, 1], np.angle(np.exp(1j * (2 - factors[:, 0])))]
+    fig = pictures.plot_factor_maps(
+        factors, codes, kinds=["interval", "circle"], factor_kinds=["circle", "interval"], factor_names=["yaw", "x"]
+    )
+    plain, angle = fig.axes
+    assert plain.get_title().endswith("x, r = +1.000")
+    assert angle.get_title().endswith("yaw, r = -1.000")
+    drawn = angle.collections[0]
+    assert drawn.get_cmap().name == "twilight"
+    assert drawn.get_clim() == pytest.approx((-np.pi, np.pi))
+
+
+def test_a_traversal_of_an_angle_closes():
+    def decode(codes):
+        return np.c_[np.cos(codes[:, 0]), np.sin(codes[:, 0]), codes[:, 1]]
+
+    codes = np.random.default_rng(0).uniform(-1, 1, (50, 2))
+    moved = pictures.traversals(decode, codes, span="quantiles", angles=[0])
+    assert moved[0, 0] == pytest.approx(moved[0, -1])
+    assert moved[0, 4] != pytest.approx(moved[0, 0])
+    assert moved[1, 0] != pytest.approx(moved[1, -1])

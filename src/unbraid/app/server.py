@@ -24,7 +24,10 @@ from unbraid.app.workspace import MOST_POINTS, Workspace
 STATIC = {
     "": ("index.html", "text/html"),
     "page.css": ("page.css", "text/css"),
-    **{f"{name}.js": (f"{name}.js", "text/javascript") for name in ("page", "api", "draw", "run", "map", "words")},
+    **{
+        f"{name}.js": (f"{name}.js", "text/javascript")
+        for name in ("page", "api", "dial", "draw", "run", "map", "words")
+    },
 }
 MOST_BODY, MOST_UPLOAD = 2**20, 20 * 2**20  # bytes of a question, and of a file
 MOST_CLIENTS = 64

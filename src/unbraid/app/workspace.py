@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from unbraid.app.pictures import Look
 from unbraid.app.view import View, title_of_view
+from unbraid.metrics.kinds import columns_of
 from unbraid.metrics.mcc import match
 from unbraid.report.animation import save_traversal_gif
 from unbraid.report.training import recorded_series
@@ -128,7 +129,10 @@ class Workspace:
         code = int(shown.which[i])
         values = shown.codes[:, code]
         low, high = float(values.min()), float(values.max())
-        if high <= low:
+        circle = code in columns_of("circle", shown.view.summary.kinds)
+        if circle:
+            low, high = -np.pi, np.pi
+        elif high <= low:
             low, high = low - 1, high + 1
         reach = shown.reach[i]
         return {
@@ -136,6 +140,7 @@ class Workspace:
             "name": shown.view.names[code],
             "low": low,
             "high": high,
+            "circle": circle,
             "counts": np.histogram(values, BINS, (low, high))[0].tolist(),
             "reach": None if np.isnan(reach) else float(f"{reach:.3g}"),
             "quiet": code not in shown.loud,

@@ -18,6 +18,7 @@ class Data:
     factors: Any = None
     factor_names: Any = None
     labels: Any = None
+    factor_kinds: Any = None
 
 
 @dataclass(frozen=True)
@@ -138,9 +139,9 @@ def _from_dataset(request: Request, takes_labels: bool) -> Data:
     conditional = getattr(dataset, "sample_conditional", None)  # conditional data sets add it to the contract
     if takes_labels and conditional is not None:
         X, factors, labels = conditional(count, random_state=request.seed)
-        return Data(X, factors, dataset.factor_names, labels)
+        return Data(X, factors, dataset.factor_names, labels, dataset.factor_kinds)
     X, factors = dataset.sample(count, random_state=request.seed)
-    return Data(X, factors, dataset.factor_names)
+    return Data(X, factors, dataset.factor_names, factor_kinds=dataset.factor_kinds)
 
 
 def _size(text: str) -> tuple[int, int]:

@@ -122,7 +122,8 @@ def fit(
         if not (json or quiet):
             typer.echo(f"{chosen.title} of {data}: {len(read.X)} observations of shape {tuple(read.X.shape[1:])}")
         condition = read.labels if chosen.takes_labels else None
-        fitted = measured_fit(estimator, read.X, condition, factors=read.factors, factor_names=read.factor_names)
+        told = {"factor_names": read.factor_names, "factor_kinds": read.factor_kinds}
+        fitted = measured_fit(estimator, read.X, condition, factors=read.factors, **told)
     if diagnosis is not None:
         fitted = _with_reasons(fitted, diagnosis)
     save_run(run, fitted, data, method, diagnosis)

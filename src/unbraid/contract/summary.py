@@ -79,6 +79,9 @@ class Summary:
         Whether it was trained to give the data back, so that reconstructions are worth a look.
     settings : dict
         Chosen settings for a row of a table, such as the number of neighbours.
+    kinds : list of str
+        What the codes are, factor by factor: "interval", "circle" (an angle in radians, which wraps around) or "sphere"
+        (three columns). Empty where all codes are plain numbers.
     """
 
     title: str
@@ -93,6 +96,7 @@ class Summary:
     decodes: bool = True
     reconstructs: bool = False
     settings: dict[str, Any] = field(default_factory=dict)
+    kinds: list[str] = field(default_factory=list)
 
 
 def title_of(model: Any) -> str:

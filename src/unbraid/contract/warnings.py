@@ -99,6 +99,12 @@ CODES = {
         "The data run around a loop, such as all views of a turning object.",
         "If you expect an angle among the factors.",
     ),
+    "UB106": Code(
+        "{names} of this data set is an angle, and the metrics take it as a number that jumps where it closes.",
+        "Use unbraid.metrics.mcc(factors, codes, kinds=..., code_kinds=...), which compares angles.",
+        "A factor that wraps around has no order, which most metrics need.",
+        "If the factor covers less than half a turn.",
+    ),
     "UB201": Code(
         "an eigenvector lives on {share:.1f} % of the points: the embedding has collapsed.",
         "Raise tangent_weight, or try another n_neighbors.",
@@ -212,6 +218,20 @@ CODES = {
         "Look at it before you use it.",
         "One of the checks of a factor of this kind failed; checks_ holds their figures.",
         "If a plot of the factor shows what you expect.",
+    ),
+    "UB236": Code(
+        "Samples of the same factors differ: something else changes the data, a line crosses itself, or an angle goes "
+        "round more than once because views look nearly alike.",
+        MORE_ROWS,
+        "The factors that were found do not tell the data apart.",
+        "If the rest that changes is noise that you know of.",
+    ),
+    "UB237": Code(
+        "The rows, in their order, go round circle {circle} {turns} times.",
+        "If they are one turn of an object, it looks alike after 1/{turns} of it, and the code is {turns} times its "
+        "angle.",
+        "An object with a symmetry shows the same view more than once in a turn.",
+        "If the rows are not one turn: several turns, or in no order.",
     ),
     "UB241": Code(
         "{points} points are too few for dimension {dimension}: {wanted} neighbours each are wanted, {used} are used.",

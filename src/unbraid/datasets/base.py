@@ -63,7 +63,8 @@ class Dataset(ABC):
     factor_groups : dict of str to slice
         Columns that only change together (a rotation matrix is nine columns, one factor). Default: each column alone.
     factor_kinds : tuple of str, or None where they are not told
-        "interval" or "circle" (an angle in radians) for each column.
+        Of the factors in their order, as :func:`unbraid.metrics.mcc` takes them: "interval" (one column), "circle" (an
+        angle in radians) or "sphere" (a unit vector in three columns).
     shape : tuple of int
         Of one observation: (features,), (height, width) or (height, width, channels).
     dtype : numpy.dtype

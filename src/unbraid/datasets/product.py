@@ -121,6 +121,8 @@ class ProductManifold(Dataset):
         self._groups = {name: slice(int(e) - p.n_features, int(e)) for name, p, e in zip(names, self._parts, ends)}
         self.factor_names = tuple(f"{k}.{i}" for k, p in zip(names, self._parts) for i in range(p.n_features))
         self.factor_ranges = ((-1.0, 1.0),) * size
+        if all(part.dim == 2 and part.n_features == 3 for part in self._parts):
+            self.factor_kinds = ("sphere",) * len(self._parts)
         if rotate:
             normal = generator(random_state).standard_normal((n_features, n_features))
             self._frame = np.linalg.qr(normal)[0][:, :size]

@@ -7,6 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from unbraid.contract.inputs import Rows, is_sliceable
+from unbraid.contract.warnings import warn
 
 _AT_ONCE = 1000
 
@@ -23,6 +24,14 @@ class _Sampler(Protocol):
     """A data set, of this library or another."""
 
     def sample(self, n: int, random_state: int | None = None) -> tuple[Any, Any]: ...
+
+
+@runtime_checkable
+class _OfKinds(Protocol):
+    """A data set that tells which factors wrap around."""
+
+    factor_names: tuple[str, ...]
+    factor_kinds: tuple[str, ...] | None
 
 
 @runtime_checkable
@@ -46,6 +55,8 @@ def encode_pool(
         X, factors = data
     elif isinstance(data, _Sampler) and not isinstance(data, _Array):
         X, factors = data.sample(n, random_state=random_state)
+        if isinstance(data, _OfKinds):
+            _tell_angles(data)
     else:
         raise TypeError(
             f"a {type(model_or_codes).__name__} needs data to encode, and received {type(data).__name__}: "
@@ -59,6 +70,13 @@ def encode_pool(
         codes.append(np.asarray(model_or_codes.transform(block)))
         on_rows(len(codes[-1]))
     return factors, np.concatenate(codes), rows
+
+
+def _tell_angles(data: "_OfKinds") -> None:
+    """Say that metrics take an angle as a number, which jumps where it closes."""
+    angles = [name for name, kind in zip(data.factor_names, data.factor_kinds or ()) if kind == "circle"]
+    if angles:
+        warn("UB106", names=", ".join(angles), stacklevel=4)
 
 
 def _blocks(X: Any, rows: Rows) -> Iterator[Any]:

@@ -16,8 +16,8 @@ from unbraid.contract.randomness import check_random_state
 from unbraid.contract.summary import Summary
 from unbraid.contract.warnings import give, say, warn
 from unbraid.geometry.denoise import spanning_basis
-from unbraid.geometry.product_checks import check_factor
-from unbraid.geometry.product_diffusion import Diffusion, Floats, diffuse
+from unbraid.geometry.product_checks import UNLIKE, check_factor
+from unbraid.geometry.product_diffusion import Diffusion, Floats, diffuse, even_steps
 from unbraid.geometry.product_groups import Group, find_groups, indices_of
 from unbraid.geometry.product_maps import maps_of
 from unbraid.geometry.product_summary import summary_of
@@ -29,6 +29,8 @@ FEWEST = 6
 FEWEST_LANDMARKS = 20
 WIDEST = 256  # features beyond which principal components are taken first
 COMPONENTS = 64
+TOLD = 1000  # samples that are rebuilt from their factors
+STEPS = 5  # a kernel of even steps is one step wide, and what rebuilds a sample takes in more
 OUTPUTS = ("angles", "embedding")
 
 
@@ -143,15 +145,19 @@ class ProductManifold(Estimator):
         self._check_parameters()
         rng = check_random_state(self.random_state)
         with bar("fit", total=3, show=self.progress) as advance:
-            points = self._points(rows, rng)
+            points, order = self._points(rows, rng)
             dimension = estimate_dimension(points, random_state=0)
+            steps = even_steps(points)
+            if steps:
+                self.selection_["n_dimensions"] = "1, as the samples follow one another in even steps"
+            dim = 1 if steps else dimension.dim
             advance()
-            walk = diffuse(points, rng)
+            walk = diffuse(points, rng, dim)
             advance()
-            groups = find_groups(walk, None if self.n_factors == "auto" else int(self.n_factors), dimension.dim)
+            groups = find_groups(walk, None if self.n_factors == "auto" else int(self.n_factors), dim)
             advance()
         self._keep(walk, points, groups)
-        self._judge(walk, groups, dimension)
+        self._judge(walk, groups, dimension, steps, order)
         return self
 
     def _check_parameters(self) -> None:
@@ -165,13 +171,16 @@ class ProductManifold(Estimator):
                 f'n_landmarks must be "auto", None (all) or an integer from {FEWEST_LANDMARKS} on, got {count!r}.'
             )
 
-    def _points(self, rows: Rows, rng: np.random.RandomState) -> Floats:
-        """Different samples, or landmarks among them, in the coordinates of the plane that they span."""
+    def _points(self, rows: Rows, rng: np.random.RandomState) -> tuple[Floats, NDArray[np.intp]]:
+        """Different samples, or landmarks among them, in the coordinates of the plane that they span.
+
+        With the place among them of every row that was looked at, in their order.
+        """
         wanted = LANDMARKS if self.n_landmarks == "auto" else self.n_landmarks
         sample = rows.sample(len(rows) if wanted is None else int(wanted), rng).astype(np.float64)
         if not np.ptp(sample, axis=0).any():
             raise ValueError(f"the {len(sample)} rows of X are all the same; there is no manifold in them.")
-        first, _ = distinct_rows(sample)
+        first, order = distinct_rows(sample)
         if len(first) < FEWEST:
             raise ValueError(f"{len(first)} different rows are too few, at least {FEWEST} are needed. Give more rows.")
         if len(first) < len(sample):
@@ -186,14 +195,14 @@ class ProductManifold(Estimator):
             "n_components": f"{self._basis.shape[1]} of {rows.n_features} directions",
             "n_factors": "those that change the data on their own" if self.n_factors == "auto" else "given",
         }
-        return sample @ self._basis
+        return sample @ self._basis, order
 
     def _keep(self, walk: Diffusion, points: Floats, groups: list[Group]) -> None:
         self.kinds_ = [group.kind for group in groups]
         self.n_factors_ = len(groups)
         self.groups_ = [indices_of(group) for group in groups]
         self.lengths_ = np.array([(np.pi if g.kind == "interval" else 2 * np.pi) * g.radius for g in groups])
-        self.maps_ = maps_of(walk, points, groups, walk.width)
+        self.maps_ = maps_of(walk, points, groups)
         self._known = self.maps_.forward(points)
         widths = [self._width(kind) for kind in self.kinds_]
         self.columns_ = np.split(np.arange(sum(widths)), np.cumsum(widths)[:-1])
@@ -201,22 +210,31 @@ class ProductManifold(Estimator):
     def _width(self, kind: str) -> int:
         return {"interval": 1, "circle": 1 if self.output == "angles" else 2, "sphere": 3}[kind]
 
-    def _judge(self, walk: Diffusion, groups: list[Group], dimension: DimensionEstimate) -> None:
+    def _judge(
+        self, walk: Diffusion, groups: list[Group], dimension: DimensionEstimate, steps: bool, order: NDArray[np.intp]
+    ) -> None:
         """Check every factor, and say what speaks against it."""
-        self.checks_ = [check_factor(walk, groups, i, dimension.dim, dimension.clear) for i in range(len(groups))]
+        filled = sum(group.dim for group in groups) == self.maps_.points.shape[1]  # there is no room for another
+        clear = steps or dimension.clear or filled
+        dim = 1 if steps else self.maps_.points.shape[1] if filled else dimension.dim
+        unlike = self._unlike(walk.scale * (STEPS if steps else 1))
+        self.checks_ = [check_factor(walk, groups, i, dim, clear, unlike) for i in range(len(groups))]
         self.verified_ = np.array([all(check.holds for check in checks) for checks in self.checks_])
         concerns = []
-        common = {"complete", "connected"}
+        common = {"complete", "connected", "faithful"}
         found = sum(group.dim for group in groups)
         if self.n_factors != "auto" and len(groups) < int(self.n_factors):
             concerns.append(say("UB231", found=len(groups), wanted=self.n_factors))
         if walk.n_pieces > 1:
             concerns.append(say("UB232", pieces=walk.n_pieces))
-        if not dimension.clear:
+        if not clear:
             concerns.append(say("UB233", estimate=dimension))
-        elif found != dimension.dim:
-            means = "a short factor may be missing" if found < dimension.dim else "one of them may be noise"
-            concerns.append(say("UB234", found=found, dimension=dimension.dim, means=means))
+        elif found != dim:
+            means = "a short factor may be missing" if found < dim else "one of them may be noise"
+            concerns.append(say("UB234", found=found, dimension=dim, means=means))
+        elif unlike > UNLIKE:
+            concerns.append(say("UB236"))
+        concerns += self._rounds(order)
         for i, (kind, checks) in enumerate(zip(self.kinds_, self.checks_)):
             failed = [c for c in checks if not c.holds and c.name not in common]
             if failed:
@@ -225,6 +243,25 @@ class ProductManifold(Estimator):
         self.diagnostics_ = ProductDiagnostics(dimension, walk.eigenvalues, walk.n_pieces, None, concerns)
         for concern in concerns:
             give(concern, stacklevel=3)
+
+    def _unlike(self, scale: float) -> float:
+        """Mean squared distance between samples and what their factors tell of them, in units of ``scale``."""
+        some = slice(None, None, -(-len(self._known) // TOLD))
+        back = self.maps_.backward(self._known[some], self._known)
+        return float(np.square(back - self.maps_.points[some]).sum(axis=1).mean() / scale)
+
+    def _rounds(self, order: NDArray[np.intp]) -> list[str]:
+        """Circles that the rows, in the order in which they came, go round more than once by small steps."""
+        told = []
+        starts = np.cumsum([0, *self.maps_.sizes])
+        for i, (kind, start) in enumerate(zip(self.kinds_, starts)):
+            if kind == "circle":
+                place = self._known[order, start] + 1j * self._known[order, start + 1]
+                steps = np.angle(place[1:] * place[:-1].conj())
+                turns = round(abs(float(steps.sum())) / (2 * np.pi))
+                if turns > 1 and np.quantile(np.abs(steps), 0.9) < np.pi / 4:
+                    told.append(say("UB237", circle=i, turns=turns))
+        return told
 
     def transform(self, X: Any) -> NDArray:
         """Codes of rows, new ones too.

@@ -8,15 +8,17 @@ from numpy.typing import NDArray
 from unbraid.geometry.product_diffusion import Diffusion, Floats
 from unbraid.geometry.product_groups import Group, along, roundness, shape_of
 
-SHAPE = 0.9
+SHAPE = 0.85
 ROUNDEST = {"circle": 0.3, "sphere": 0.2}
 REACH = 0.85
 WIDEST_GAP = 1.0  # radians without a sample, beyond which a loop may be open
 EVEN = 1.6  # eigenvalues of one factor's functions, largest to smallest
-APART = 0.05
+APART = 0.08
 CONSTANT = 0.2
-EMPTY = 0.015
-HARMONIC = 0.55  # a disk has up to .45, a ball .3
+EMPTY = 0.025
+HARMONIC = 0.55
+SUM = 1.13  # a disk has 1.2 and more, a triangle 1.7
+UNLIKE = 0.3  # right ones have .15 at most but for few; an angle taken twice .5, a figure of eight 20
 CELL = 16  # samples expected in a cell of two factors, on average
 
 
@@ -43,14 +45,21 @@ class FactorCheck:
     words: str
 
 
-def check_factor(walk: Diffusion, groups: list[Group], own: int, dim: int, clear: bool) -> list[FactorCheck]:
-    """All checks of one of the factors; ``dim`` is the dimension of the data."""
+def check_factor(
+    walk: Diffusion, groups: list[Group], own: int, dim: int, clear: bool, unlike: float
+) -> list[FactorCheck]:
+    """All checks of one of the factors.
+
+    ``dim`` is the dimension of the data, and ``unlike`` the mean squared distance between samples and what their
+    factors tell of them, in squared widths of the kernel.
+    """
     group = groups[own]
     checks = [
         _at_least("shape", shape_of(walk, group), SHAPE, f"gradients are those of {_a(group.kind)}"),
         _at_least("harmonic", _second_harmonic(walk, group), HARMONIC, "its second harmonic is where it should be"),
         _coverage(group),
         _at_most("apart", _shared(walk, groups, own), APART, "its functions change along no other factor"),
+        _at_most("sum", _sum(walk, groups, own), SUM, "eigenvalues of products are sums"),
         _at_most("constant", _unevenness(walk, groups, own), CONSTANT, "its length does not depend on the others"),
         _at_most("full", _emptiness(groups, own), EMPTY, "every value of it occurs with every value of the others"),
         FactorCheck(
@@ -60,6 +69,7 @@ def check_factor(walk: Diffusion, groups: list[Group], own: int, dim: int, clear
             float(dim),
             "the dimensions of all factors add up to that of the data",
         ),
+        _at_most("faithful", unlike, UNLIKE, "samples of the same factors are alike"),
         _at_most("connected", float(walk.n_pieces), 1.0, "the samples hang together"),
     ]
     if group.kind in ROUNDEST:
@@ -105,19 +115,41 @@ def _directions() -> Floats:
 
 
 def _second_harmonic(walk: Diffusion, group: Group) -> float:
-    """Share of the square of its functions whose eigenvalues are within a quarter of four times theirs.
+    """Share of the square of its functions whose eigenvalues are near four times theirs (.6 to 1.6 of it).
 
     On an interval and a circle the square of a first harmonic is a second one, of four times the eigenvalue; on a
-    sphere, of three times. On a disk or a ball it is a mixture.
+    sphere, of three times.
     """
     size = group.place.shape[1]
     i, j = np.triu_indices(size)
     squares = group.place[:, i] * group.place[:, j]
     squares = squares - walk.mean(squares)
     shares = np.square(walk.functions.T @ (squares * walk.weights[:, None])).sum(axis=1)
-    first = float(np.square(group.coefficients).sum(axis=1) @ walk.eigenvalues) / size
-    ratio = walk.eigenvalues / max(first, 1e-300) / (3 if group.kind == "sphere" else 4)
-    return float(shares[(ratio > 0.8) & (ratio < 1.25)].sum() / max(shares.sum(), 1e-300))
+    ratio = walk.eigenvalues / max(_eigenvalue(walk, group), 1e-300) / (3 if group.kind == "sphere" else 4)
+    return float(shares[(ratio > 0.6) & (ratio < 1.6)].sum() / max(shares.sum(), 1e-300))
+
+
+def _sum(walk: Diffusion, groups: list[Group], own: int) -> float:
+    r"""How far eigenvalues of products with another factor's functions are from the sum, as a ratio of at least 1.
+
+    On a product, :math:`f g` has the eigenvalue :math:`\lambda_f + \lambda_g`. On a disk its first two functions have
+    the ratio 1.38.
+    """
+    worst = 1.0
+    for i, other in enumerate(groups):
+        if i != own:
+            pairs = (groups[own].place[:, :, None] * other.place[:, None, :]).reshape(len(other.place), -1)
+            pairs = pairs - walk.mean(pairs)
+            shares = np.square(walk.functions.T @ (pairs * walk.weights[:, None])).sum(axis=1)
+            expected = _eigenvalue(walk, groups[own]) + _eigenvalue(walk, other)
+            ratio = float(shares @ walk.eigenvalues / max(shares.sum() * expected, 1e-300))
+            worst = max(worst, ratio, 1 / max(ratio, 1e-300))
+    return worst
+
+
+def _eigenvalue(walk: Diffusion, group: Group) -> float:
+    """Mean eigenvalue of a factor's functions."""
+    return float(np.square(group.coefficients).sum(axis=1) @ walk.eigenvalues) / group.coefficients.shape[1]
 
 
 def _shared(walk: Diffusion, groups: list[Group], own: int) -> float:

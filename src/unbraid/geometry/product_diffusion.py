@@ -14,6 +14,11 @@ Floats = NDArray[np.float64]
 N_FUNCTIONS = 120
 DENSE = 600  # points up to which a dense eigen-solver is the faster one
 TINY = 1e-12
+REACH = {1: 2.5, 2: 4.0, 3: 4.1}  # by dimension: neighbours that are taken, in those that make the width
+ON_A_LINE = 12  # eigenfunctions of a line; beyond, a wide kernel sees nothing
+LINE = 40  # parts of a line, each of which a kernel covers
+EVEN, FURTHER = 1.35, 1.4  # second neighbour over first, and third over second, of even steps along a line
+UNEVEN = 0.4  # standard deviation of the log density above which widths follow it; sampling alone makes .37
 
 
 @dataclass(frozen=True)
@@ -31,9 +36,13 @@ class Diffusion:
     step : sparse array (n, n)
         One step, rows sum to 1.
     scale : float
-        Squared width :math:`\epsilon` of the kernel :math:`e^{-d^2 / \epsilon}`.
+        Squared width :math:`\epsilon` of the kernel :math:`e^{-d^2 / (\epsilon \rho_x \rho_y)}`.
+    rho : array (n,)
+        Width at each point against the median one: wide where points are sparse.
     density : array (n,)
-        Of the points, as the kernel sees it.
+        By which the kernel is divided.
+    core : int
+        Neighbours that make the width.
     width : int
         Neighbours of a point, itself among them.
     n_pieces : int
@@ -45,7 +54,9 @@ class Diffusion:
     weights: Floats
     step: sp.csr_array
     scale: float
+    rho: Floats
     density: Floats
+    core: int
     width: int
     n_pieces: int
 
@@ -73,7 +84,7 @@ class Diffusion:
         """
         product = f * g
         raw = self.step @ product - f * (self.step @ g) - g * (self.step @ f) + product
-        return 2 / self.scale * (self.step @ raw)
+        return 2 / self.scale * (self.step @ (raw / np.square(self.rho)[:, None]))
 
     def gram(self, functions: Floats) -> Floats:
         """Products of gradients (n, g, g) of all pairs of columns."""
@@ -85,31 +96,71 @@ class Diffusion:
         return found
 
 
-def diffuse(points: Floats, random_state: np.random.RandomState) -> Diffusion:
-    """The walk on these points, with neighbourhoods that grow as the square root of their number."""
+def diffuse(points: Floats, random_state: np.random.RandomState, dim: int) -> Diffusion:
+    """The walk on these points of dimension ``dim``, whose generator is the Laplacian, whatever their density."""
     n = len(points)
-    core = max(8, round(np.sqrt(n) / 4))
-    distances, near = neighborhoods(points, min(n, 4 * core + 1))
-    scale = max(float(np.median(np.square(distances[:, min(core, near.shape[1] - 1)]))), 1e-300)
-    kernel = kernel_matrix(distances, near, scale)
-    density = np.asarray(kernel.sum(axis=1), np.float64)
+    dim = max(1, dim)
+    core = _core(points, dim)
+    distances, near = neighborhoods(points, min(n, round(core * REACH.get(dim, REACH[3])) + 1))
+    scale, rho, alpha = _widths(distances, near, core, dim)
+    kernel = kernel_matrix(np.square(distances) / (scale * rho[:, None] * rho[near]), near)
+    density = np.power(np.asarray(kernel.sum(axis=1), np.float64) / rho**dim, alpha)
     kernel = sp.csr_array(sp.diags_array(1 / density) @ kernel @ sp.diags_array(1 / density))
-    degree = kernel.sum(axis=1)
-    root = sp.diags_array(1 / np.sqrt(degree))
-    count = min(N_FUNCTIONS, max(6, n // 8), n - 2) + 1
-    values, vectors = _largest(sp.csr_array(root @ kernel @ root), count, random_state)
-    functions = vectors / np.sqrt(degree / degree.sum())[:, None]
+    degree = np.asarray(kernel.sum(axis=1), np.float64)
+    root = sp.diags_array(1 / (np.sqrt(degree) * rho))
+    count = min(ON_A_LINE if dim == 1 else N_FUNCTIONS, max(6, n // 8), n - 2) + 1
+    generator = sp.csr_array(root @ kernel @ root + sp.diags_array(1 - 1 / np.square(rho)))
+    values, vectors = _largest(generator, count, random_state)
+    law = degree * np.square(rho)
+    law /= law.sum()
+    functions = vectors / np.sqrt(law)[:, None]
     step = sp.csr_array(sp.diags_array(1 / degree) @ kernel)
-    law = degree / degree.sum()
     pieces = graph_of(near).n_components
-    return Diffusion(functions[:, 1:], values[1:], law, step, scale, density, near.shape[1], pieces)
+    return Diffusion(functions[:, 1:], values[1:], law, step, scale, rho, density, core, near.shape[1], pieces)
 
 
-def kernel_matrix(distances: Floats, near: NDArray[np.intp], scale: float) -> sp.csr_array:
+def _core(points: Floats, dim: int) -> int:
+    """Neighbours that make the width: more on a line, where gaps between samples vary most, unless steps are even."""
+    n = len(points)
+    if dim == 1:
+        return 2 if even_steps(points) else max(8, round(n / LINE))
+    return max(8, round(np.sqrt(n) / 4))
+
+
+def even_steps(points: Floats) -> bool:
+    """Whether the samples follow one another on a line in even steps, as the views of a turntable do.
+
+    Two neighbours are then about as near as each other, and the third twice as far.
+
+    >>> angle = 2 * np.pi * np.arange(40) / 40
+    >>> even_steps(np.c_[np.cos(angle), np.sin(angle)]), even_steps(np.random.default_rng(0).normal(size=(40, 2)))
+    (True, False)
+    """
+    if len(points) < 8:
+        return False
+    first, second, third = np.maximum(neighborhoods(points, 4)[0][:, 1:].T, 1e-300)
+    return bool(np.quantile(second / first, 0.75) < EVEN and np.quantile(third / second, 0.25) > FURTHER)
+
+
+def _widths(distances: Floats, near: NDArray[np.intp], core: int, dim: int) -> tuple[float, Floats, float]:
+    r"""Squared width of the kernel, widths of the points against it, and the power of the density that is divided out.
+
+    One width for all, and :math:`\alpha = 1`, where the density hardly varies. Otherwise neighbours decide,
+    :math:`\rho \propto q^{-1/d}`, and the walk at the speed :math:`1 / \rho^2` is that of the Laplacian for
+    :math:`\alpha = 1/2 - 1/d` (Berry & Harlim 2016, Variable bandwidth diffusion kernels).
+    """
+    radii = np.maximum(distances[:, min(core, near.shape[1] - 1)], 1e-300)
+    logs = np.log(radii)[near[:, : core + 1]].mean(axis=1)
+    if dim * float(np.std(logs)) <= UNEVEN:
+        return float(np.median(np.square(radii))), np.ones(len(radii)), 1.0
+    rho = np.exp(logs - np.median(logs))
+    return float(np.exp(2 * np.median(logs))), rho, 0.5 - 1 / dim
+
+
+def kernel_matrix(squares: Floats, near: NDArray[np.intp]) -> sp.csr_array:
     """Gaussian weights of all pairs of which one is a neighbour of the other."""
     n, k = near.shape
-    values = np.exp(-np.square(distances) / scale)
-    directed = sp.csr_array((values.ravel(), near.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
+    directed = sp.csr_array((np.exp(-squares).ravel(), near.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
     return sp.csr_array(directed.maximum(directed.T))
 
 
@@ -119,7 +170,7 @@ def _largest(matrix: sp.csr_array, count: int, random_state: np.random.RandomSta
     if matrix.shape[0] <= DENSE:
         values, vectors = np.linalg.eigh(matrix.toarray())
     else:
-        values, vectors = eigsh(matrix, k=count, which="LA", v0=start, tol=1e-8)
+        values, vectors = eigsh(matrix, k=count, which="LA", v0=start, tol=1e-8, ncv=max(2 * count + 1, 40))
     order = np.argsort(-values)[:count]
     vectors = vectors[:, order]
     signs = np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(count)])

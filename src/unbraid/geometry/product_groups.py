@@ -54,15 +54,30 @@ class Group:
 def find_groups(walk: Diffusion, n_factors: int | None, dim: int) -> list[Group]:
     """The factors, longest first: those of the slowest functions, then what changes least along none of these.
 
-    ``dim`` is the dimension that the data seem to have; factors beyond it must be clear.
+    ``dim`` is the dimension that the data seem to have; factors beyond it must be clear. Where the factors have more,
+    a circle or a sphere may have been taken apart: it is looked for again by wider rules, which are kept if they agree.
     """
+    first = _found(walk, n_factors, dim, CROSS)
+    for cross in (CROSS / 2, CROSS / 4) if n_factors is None and _dim(first) > dim else ():
+        again = _found(walk, n_factors, dim, cross)
+        if _dim(again) == dim:
+            return again
+    return first
+
+
+def _dim(groups: list[Group]) -> int:
+    return sum(group.dim for group in groups)
+
+
+def _found(walk: Diffusion, n_factors: int | None, dim: int, cross: float) -> list[Group]:
+    """The factors, when groups are whole if the energy between their parts is above ``cross``."""
     groups: list[Group] = []
     while len(groups) < (n_factors or MOST_FACTORS):
-        least, most = (LIKELY, OLD) if sum(group.dim for group in groups) < dim else (CERTAIN, FRESH)
+        least, most = (LIKELY, OLD) if _dim(groups) < dim else (CERTAIN, FRESH)
         vectors = _next_functions(walk, groups, most)
         if vectors is None:
             break
-        found = [group_of(walk, part) for part in split(walk, vectors)]
+        found = [group_of(walk, part) for part in split(walk, vectors, cross)]
         likely = [group for group in found if not groups or shape_of(walk, group) > least]
         groups += likely
         if not likely:
@@ -109,25 +124,27 @@ def _next_functions(walk: Diffusion, groups: list[Group], largest: float) -> Flo
     return vectors[:, :count]
 
 
-def split(walk: Diffusion, vectors: Floats) -> list[Floats]:
+def split(walk: Diffusion, vectors: Floats, cross: float = CROSS) -> list[Floats]:
     """Parts of a space of functions whose gradients are orthogonal everywhere."""
     g = vectors.shape[1]
     if g == 1:
         return [vectors]
     gram = walk.gram(walk.functions @ vectors)
-    rotation, cut = _commuting(walk, gram)
+    rotation = _commuting(walk, gram)
     turned = rotation.T @ gram @ rotation
-    between = float(walk.mean(np.square(turned[:, :cut, cut:]).sum(axis=(1, 2))))
     energies = walk.mean(np.einsum("naa->na", turned))
+    between = [float(walk.mean(np.square(turned[:, :cut, cut:]).sum(axis=(1, 2)))) for cut in range(1, g)]
+    ratios = [b / (energies[:cut].sum() * energies[cut:].sum()) for cut, b in enumerate(between, start=1)]
+    cut = 1 + int(np.argmin(ratios))
     oval = roundness(walk, walk.functions @ vectors)
-    if g <= 3 and between > CROSS * (oval / OVAL[g]) ** 2 * energies[:cut].sum() * energies[cut:].sum():
+    if g <= 3 and min(ratios) > cross * (oval / OVAL[g]) ** 2:
         return [vectors]
     parts = vectors @ rotation
-    return split(walk, parts[:, :cut]) + split(walk, parts[:, cut:])
+    return split(walk, parts[:, :cut], cross) + split(walk, parts[:, cut:], cross)
 
 
-def _commuting(walk: Diffusion, gram: Floats) -> tuple[Floats, int]:
-    """Eigenvectors of the symmetric matrix that most nearly commutes with all of ``gram``, and where they part."""
+def _commuting(walk: Diffusion, gram: Floats) -> Floats:
+    """Eigenvectors of the symmetric matrix that most nearly commutes with all of ``gram``."""
     g = gram.shape[1]
     i, j = np.triu_indices(g)
     basis = np.zeros((len(i), g, g))
@@ -138,8 +155,7 @@ def _commuting(walk: Diffusion, gram: Floats) -> tuple[Floats, int]:
     form = flat @ flat.T
     form += (np.trace(form) + 1) * np.outer(identity, identity)  # it commutes with all, and says nothing
     best = np.linalg.eigh(form)[1][:, 0]
-    values, rotation = np.linalg.eigh(np.tensordot(best, basis, axes=1))
-    return rotation, 1 + int(np.argmax(np.diff(values)))
+    return np.linalg.eigh(np.tensordot(best, basis, axes=1))[1]
 
 
 def roundness(walk: Diffusion, functions: Floats) -> float:

@@ -30,8 +30,10 @@ class ProductMaps:
         What makes the functions of a circle or a sphere a unit vector.
     scale : float
         Squared width of the kernel.
-    width : int
-        Neighbours in it.
+    rho : array (n,)
+        Width at each sample against the median one.
+    core, width : int
+        Neighbours that make the width, and those in the kernel.
     sizes : list of int
         Functions of each factor.
     radii : list of float
@@ -43,6 +45,8 @@ class ProductMaps:
     centre: Floats
     whiten: Floats
     scale: float
+    rho: Floats
+    core: int
     width: int
     sizes: list[int]
     radii: list[float]
@@ -56,8 +60,10 @@ class ProductMaps:
     def _places(self, search: NeighborSearch, points: Floats) -> Floats:
         distances, near = search.query(points, self.width)
         squares = np.square(distances)
+        own = np.exp(np.log(self.rho)[near[:, : self.core + 1]].mean(axis=1, keepdims=True))
+        squares = squares / (self.scale * own * self.rho[near])
         # far from all samples the nearest one decides, where all weights would vanish
-        weights = np.exp(-(squares - squares[:, :1]) / self.scale) / self.density[near]
+        weights = np.exp(squares[:, :1] - squares) / self.density[near]
         functions = np.einsum("nk,nkc->nc", weights / weights.sum(axis=1, keepdims=True), self.targets[near])
         return self._on_factors((functions - self.centre) @ self.whiten)
 
@@ -92,7 +98,7 @@ class ProductMaps:
 
     def _fitted(self, search: NeighborSearch, table: Floats, queries: Floats) -> Floats:
         distances, near = search.query(queries, min(NEAR, len(table)))
-        width = np.maximum(np.median(distances, axis=1, keepdims=True), 1e-300)
+        width = np.maximum(np.median(distances, axis=1, keepdims=True), 1e-9 * table.std() + 1e-300)
         weights = np.exp(-np.square(distances / width))
         weights /= weights.sum(axis=1, keepdims=True)
         steps = table[near] - queries[:, None]
@@ -103,17 +109,18 @@ class ProductMaps:
         weighted = centred * weights[:, :, None]
         gram = np.einsum("nkc,nkd->ncd", weighted, centred)
         # a circle's two columns have one direction: the ridge keeps the other still
-        ridge = 1e-2 * np.trace(gram, axis1=1, axis2=2) + 1e-300
+        ridge = 1e-2 * np.trace(gram, axis1=1, axis2=2) + 1e-12 * table.var() + 1e-300
         cross = np.einsum("nkc,nkf->ncf", weighted, values - mean_value[:, None])
         slopes = np.linalg.solve(gram + ridge[:, None, None] * np.eye(gram.shape[1]), cross)
         return mean_value - np.einsum("nc,ncf->nf", mean_step, slopes)
 
 
-def maps_of(walk: Diffusion, points: Floats, groups: list[Group], width: int) -> ProductMaps:
+def maps_of(walk: Diffusion, points: Floats, groups: list[Group]) -> ProductMaps:
     """The maps of some groups of functions on these points."""
     coefficients = np.concatenate([group.coefficients for group in groups], axis=1)
     functions = walk.functions @ coefficients
-    targets = (walk.functions / np.maximum(walk.decay, 0.05)) @ coefficients
+    lost = (1 - walk.decay) * np.square(walk.rho)[:, None]
+    targets = (walk.functions / np.maximum(1 - lost, 0.05)) @ coefficients
     sizes = [group.place.shape[1] for group in groups]
     centre, whiten = np.zeros(len(coefficients[0])), np.eye(len(coefficients[0]))
     start = 0
@@ -127,6 +134,7 @@ def maps_of(walk: Diffusion, points: Floats, groups: list[Group], width: int) ->
             values, vectors = np.linalg.eigh(centred.T @ (centred * walk.weights[:, None]))
             whiten[own, own] = (vectors / np.sqrt(np.maximum(values, 1e-300))) @ vectors.T
         start += size
+    radii = [group.radius for group in groups]
     return ProductMaps(
-        points, walk.density, targets, centre, whiten, walk.scale, width, sizes, [group.radius for group in groups]
+        points, walk.density, targets, centre, whiten, walk.scale, walk.rho, walk.core, walk.width, sizes, radii
     )

@@ -45,6 +45,7 @@ def summary_of(model: "ProductManifold") -> Summary:
         ],
         n_shown=model._n_features_out,
         settings={"kinds": ", ".join(model.kinds_)},
+        kinds=list(model.kinds_) if model.output == "angles" else [],
     )
 
 

@@ -8,6 +8,16 @@ from numpy.typing import ArrayLike
 WIDTHS = {"interval": 1, "circle": 1, "sphere": 3}
 
 
+def columns_of(kind: str, kinds: Sequence[str]) -> list[int]:
+    """First columns of the factors of a kind.
+
+    >>> columns_of("circle", ["sphere", "circle", "interval", "circle"])
+    [3, 5]
+    """
+    starts = np.cumsum([0, *(WIDTHS[k] for k in kinds)]).tolist()
+    return [start for start, k in zip(starts, kinds) if k == kind]
+
+
 def circular_correlation(first: ArrayLike, second: ArrayLike) -> float:
     r"""Correlation of two angles in radians, between -1 and 1; turns of either leave it as it is.
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unbraid.metrics.kinds import circular_correlation, columns_of
 from unbraid.metrics.mcc import correlations, match
 from unbraid.report.drawing import BLUE, figure, named, panels, quiet, same_rows
 
@@ -18,6 +19,8 @@ def plot_factor_maps(
     code_names: Sequence[str] | None = None,
     title: str = "",
     columns: int = 5,
+    kinds: Sequence[str] = (),
+    factor_kinds: Sequence[str] = (),
 ) -> Any:
     """Each code as a colour over the true factors, one panel per code.
 
@@ -32,6 +35,9 @@ def plot_factor_maps(
     title : str
     columns : int
         Panels side by side.
+    kinds, factor_kinds : sequences of str
+        What codes and factors are, as in :func:`unbraid.metrics.mcc`; plain numbers where left out. An angle is drawn
+        in colours that close, and compared with angles by the circular correlation.
 
     Returns
     -------
@@ -49,7 +55,8 @@ def plot_factor_maps(
     """
     z, y = same_rows(factors, codes)
     labels, names = named(code_names, y.shape[1], "code"), named(factor_names, z.shape[1], "factor")
-    correlation = correlations(z, y)
+    angles = columns_of("circle", kinds)
+    correlation = _compared(z, y, columns_of("circle", factor_kinds), angles)
     fig, axes = panels(y.shape[1], columns, 2.35, 2.5 + (0.25 if title else 0))
     for j, ax in enumerate(axes):
         best = int(np.argmax(np.abs(correlation[:, j])))
@@ -59,7 +66,10 @@ def plot_factor_maps(
             ax.set(xlabel=names[0], ylabel=labels[j])
         else:
             a, b = np.sort(np.argsort(-np.abs(correlation[:, j]), kind="stable")[:2])
-            ax.scatter(z[:, a], z[:, b], c=_clipped(y[:, j]), cmap="turbo", s=6, linewidths=0)
+            if j in angles:
+                ax.scatter(z[:, a], z[:, b], c=y[:, j], cmap="twilight", vmin=-np.pi, vmax=np.pi, s=6, linewidths=0)
+            else:
+                ax.scatter(z[:, a], z[:, b], c=_clipped(y[:, j]), cmap="turbo", s=6, linewidths=0)
             ax.set(xlabel=names[a], ylabel=names[b])
             ax.set_box_aspect(1)
         ax.set_title(label, fontsize=8)
@@ -67,6 +77,20 @@ def plot_factor_maps(
     if title:
         fig.suptitle(title, fontsize=11, fontweight="bold")
     return fig
+
+
+def _compared(
+    factors: NDArray[np.float64], codes: NDArray[np.float64], circles: Sequence[int], angles: Sequence[int]
+) -> NDArray[np.float64]:
+    """Correlations of all factors with all codes: circular between angles, 0 between an angle and a number."""
+    table = correlations(factors, codes)
+    table[list(circles)] = 0
+    if circles:  # otherwise nothing is known of the factors, and an angle is compared as a number
+        table[:, list(angles)] = 0
+    for i in circles:
+        for j in angles:
+            table[i, j] = circular_correlation(factors[:, i], codes[:, j])
+    return table
 
 
 def _clipped(values: NDArray[np.float64]) -> NDArray[np.float64]:

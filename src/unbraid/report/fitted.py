@@ -51,6 +51,8 @@ class Fitted:
         Of the sample, in the codes that are worth a look.
     factors : array (n, number of factors) or None
     factor_names : list of str or None
+    factor_kinds : list of str or None
+        What the factors are, as :func:`unbraid.metrics.mcc` takes it; None where they are plain numbers.
     mcc : float or None
         Where the factors are known.
     seconds : float or None
@@ -70,10 +72,20 @@ class Fitted:
     distances: Distances | None
     factors: NDArray | None
     factor_names: list[str] | None
+    factor_kinds: list[str] | None
     mcc: float | None
     seconds: float | None
     concerns: list[str]
     remarks: list[str]
+
+
+@dataclass(frozen=True)
+class Truth:
+    """Factors, their names and their kinds, as far as they are known."""
+
+    factors: ArrayLike | None
+    names: Sequence[str] | None
+    kinds: Sequence[str] | None
 
 
 def nearby_distances(points: ArrayLike, codes: ArrayLike, n_neighbors: int = 8) -> Distances:
@@ -98,6 +110,7 @@ def measured_fit(
     *,
     factors: ArrayLike | None = None,
     factor_names: Sequence[str] | None = None,
+    factor_kinds: Sequence[str] | None = None,
 ) -> Fitted:
     """Fit a model, and measure what a page shows; warnings go to the result instead of the terminal.
 
@@ -110,6 +123,8 @@ def measured_fit(
     factors : array (n, number of factors), optional
         The truth, where it is known: it is compared with the codes, and the model does not see it.
     factor_names : sequence of str, optional
+    factor_kinds : sequence of str, optional
+        As of :class:`unbraid.datasets.base.Dataset`: which factors wrap around.
 
     Returns
     -------
@@ -130,11 +145,17 @@ def measured_fit(
     seconds = time.perf_counter() - start
     summary = model.summary()
     codes = np.asarray(found) if summary.n_shown else None
-    return _measured(model, summary, X, factors, factor_names, codes, seconds, caught)
+    truth = Truth(factors, factor_names, factor_kinds)
+    return _measured(model, summary, X, truth, codes, seconds, caught)
 
 
 def describe(
-    model: Any, X: Any, factors: ArrayLike | None = None, *, factor_names: Sequence[str] | None = None
+    model: Any,
+    X: Any,
+    factors: ArrayLike | None = None,
+    *,
+    factor_names: Sequence[str] | None = None,
+    factor_kinds: Sequence[str] | None = None,
 ) -> Fitted:
     """The same of a model that is fitted already; of a large X, 5000 rows or fewer are coded.
 
@@ -144,27 +165,26 @@ def describe(
     X : array, or anything that ``fit`` takes
     factors : array (n, factors), optional
         The truth, where it is known.
-    factor_names : sequence of str, optional
+    factor_names, factor_kinds : sequences of str, optional
 
     Returns
     -------
     Fitted
     """
-    return _measured(model, model.summary(), X, factors, factor_names, None, None, [])
+    return _measured(model, model.summary(), X, Truth(factors, factor_names, factor_kinds), None, None, [])
 
 
 def _measured(
     model: Any,
     summary: Summary,
     X: Any,
-    factors: ArrayLike | None,
-    factor_names: Sequence[str] | None,
+    known: Truth,
     codes: Floats | None,
     seconds: float | None,
     caught: Sequence[warnings.WarningMessage],
 ) -> Fitted:
     rows = Rows(X)
-    truth = None if factors is None else np.asarray(factors)
+    truth = None if known.factors is None else np.asarray(known.factors)
     if truth is not None and len(truth) != len(rows):
         raise ValueError(f"factors have {len(truth)} rows and X {len(rows)}; they must describe the same observations.")
     seen, stored = _some_rows(rows)
@@ -192,12 +212,18 @@ def _measured(
         sample_codes=sample_codes,
         distances=near,
         factors=truth if truth is None or truth.ndim > 1 else truth[:, None],
-        factor_names=None if factor_names is None else list(factor_names),
-        mcc=None if truth is None or codes is None else mcc(truth, codes),
+        factor_names=None if known.names is None else list(known.names),
+        factor_kinds=None if known.kinds is None else list(known.kinds),
+        mcc=None if truth is None or codes is None else _agreement(truth, codes, known.kinds, summary.kinds),
         seconds=seconds,
         concerns=[*summary.concerns, *concerns],
         remarks=remarks,
     )
+
+
+def _agreement(truth: NDArray, codes: Floats, kinds: Sequence[str] | None, code_kinds: Sequence[str]) -> float:
+    """MCC, by kinds where the truth has some."""
+    return mcc(truth, codes) if kinds is None else mcc(truth, codes, kinds=kinds, code_kinds=code_kinds or None)
 
 
 def _n_measured(summary: Summary) -> int | None:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unbraid.contract.summary import Section
+from unbraid.metrics.kinds import columns_of
 from unbraid.report.decoded import plot_images, plot_reconstructions, plot_samples
 from unbraid.report.drawing import as_rows, is_pictures
 from unbraid.report.factor_maps import plot_factor_maps, plot_mean_codes
@@ -38,6 +39,7 @@ def fit_report(
     factors: ArrayLike | None = None,
     *,
     factor_names: Sequence[str] | None = None,
+    factor_kinds: Sequence[str] | None = None,
     title: str = "",
     lead: str = "",
 ) -> Report:
@@ -52,6 +54,8 @@ def fit_report(
     factors : array (n, number of factors), optional
         The truth, where it is known: factor maps and the MCC are added.
     factor_names : sequence of str, optional
+    factor_kinds : sequence of str, optional
+        As of a data set: which factors wrap around.
     title, lead : str
         Of the page; the method's name, and a sentence on the data, where left out.
 
@@ -68,7 +72,8 @@ def fit_report(
     >>> "Factor maps" in page.html()
     True
     """
-    return page_of(describe(model, X, factors, factor_names=factor_names), title=title, lead=lead)
+    fit = describe(model, X, factors, factor_names=factor_names, factor_kinds=factor_kinds)
+    return page_of(fit, title=title, lead=lead)
 
 
 def page_of(fit: Fitted, *, title: str = "", lead: str = "") -> Report:
@@ -103,15 +108,15 @@ def _add_codes(page: Report, fit: Fitted) -> None:
     ).figure(plot_codes(codes[:, shown], names=labels))
     if fit.factors is not None:
         page.section("Factor maps").text(*_map_words(fit))
-        page.figure(_factor_map(fit.factors, codes[:, shown], fit.factor_names, labels))
+        page.figure(_factor_map(fit, codes[:, shown], labels))
     if summary.decodes:
         page.section("Moving along each code").text(
             "One code moves, from its 3rd to its 97th percentile, and the others are held in the middle; the data come "
-            "from inverse_transform."
+            "from inverse_transform." + (" An angle goes once round." if "circle" in summary.kinds else "")
         ).figure(
             plot_traversals(
                 fit.model.inverse_transform, codes, span="quantiles", base="median", order=summary.order,
-                most=summary.n_shown, names=names,
+                most=summary.n_shown, names=names, angles=columns_of("circle", summary.kinds),
             )
         )  # fmt: skip
     if summary.reconstructs:
@@ -131,11 +136,15 @@ def _map_words(fit: Fitted) -> list[str]:
     ]
 
 
-def _factor_map(factors: NDArray, codes: NDArray, names: list[str] | None, labels: list[str]) -> Any:
+def _factor_map(fit: Fitted, codes: NDArray, labels: list[str]) -> Any:
     """Means over the cells where the factors are classes, every point where they are not."""
+    factors, names = np.asarray(fit.factors), fit.factor_names
     if factors.shape[1] > 2 and np.issubdtype(factors.dtype, np.integer):
         return plot_mean_codes(factors, codes, factor_names=names, code_names=labels)
-    return plot_factor_maps(factors, codes, factor_names=names, code_names=labels)
+    return plot_factor_maps(
+        factors, codes, factor_names=names, code_names=labels, kinds=fit.summary.kinds,
+        factor_kinds=fit.factor_kinds or (),
+    )  # fmt: skip
 
 
 def _add_reconstructions(page: Report, sample: NDArray, codes: NDArray, model: Any) -> None:

@@ -24,7 +24,9 @@ Base = Literal["mean", "median"] | int | ArrayLike
 Order = Literal["spread"] | ArrayLike | None
 
 
-def traversal_values(codes: ArrayLike, *, n_steps: int = 9, span: Span = (-2.0, 2.0)) -> NDArray[np.float64]:
+def traversal_values(
+    codes: ArrayLike, *, n_steps: int = 9, span: Span = (-2.0, 2.0), angles: Sequence[int] = ()
+) -> NDArray[np.float64]:
     """Values that each code takes on its way, evenly spaced.
 
     Parameters
@@ -34,6 +36,8 @@ def traversal_values(codes: ArrayLike, *, n_steps: int = 9, span: Span = (-2.0, 
     span : (low, high) or "quantiles"
         The same two values for every code, which suits codes that were pressed towards N(0, 1); or the 3rd and the
         97th percentile of each code, which suits any other.
+    angles : sequence of int
+        Codes that wrap around: they go once round, from -pi to pi, so the last observation is the first again.
 
     Returns
     -------
@@ -54,7 +58,9 @@ def traversal_values(codes: ArrayLike, *, n_steps: int = 9, span: Span = (-2.0, 
         low, high = np.quantile(rows, [0.03, 0.97], axis=0)
     else:
         low, high = (np.full(rows.shape[1], float(end)) for end in span)
-    return np.linspace(low, high, n_steps).T
+    values = np.linspace(low, high, n_steps).T
+    values[list(angles)] = np.linspace(-np.pi, np.pi, n_steps)
+    return values
 
 
 def traversals(
@@ -65,6 +71,7 @@ def traversals(
     span: Span = (-2.0, 2.0),
     base: Base = "mean",
     which: Sequence[int] | None = None,
+    angles: Sequence[int] = (),
 ) -> NDArray:
     """Decoded observations along each code, the others held at ``base``.
 
@@ -81,6 +88,8 @@ def traversals(
         The code in which one number at a time is replaced. An int picks a row of ``codes``.
     which : sequence of int, optional
         The codes that move, one after the other; all of them where left out.
+    angles : sequence of int
+        See :func:`traversal_values`.
 
     Returns
     -------
@@ -95,7 +104,7 @@ def traversals(
            [ 10.,  20.]])
     """
     moved = range(as_rows(codes).shape[1]) if which is None else which
-    values = traversal_values(codes, n_steps=n_steps, span=span)
+    values = traversal_values(codes, n_steps=n_steps, span=span, angles=angles)
     points = np.tile(_base_code(as_rows(codes), base), (len(moved), n_steps, 1))
     for row, j in enumerate(moved):
         points[row, :, j] = values[j]
@@ -146,6 +155,7 @@ def plot_traversals(
     order: Order = None,
     most: int | None = None,
     names: Sequence[str] | None = None,
+    angles: Sequence[int] = (),
 ) -> Any:
     """Data along each code, the others held still: one strip of images per code, or one panel of curves.
 
@@ -162,6 +172,8 @@ def plot_traversals(
         Rows at most.
     names : sequence of str, optional
         One per code; "code 1" and so on where left out.
+    angles : sequence of int
+        As in :func:`traversal_values`.
 
     Returns
     -------
@@ -174,8 +186,8 @@ def plot_traversals(
     ['code 2', 'code 3']
     """
     shown = shown_codes(codes, order, most)
-    rows = traversals(decode, codes, n_steps=n_steps, span=span, base=base, which=shown.tolist())
-    values = traversal_values(codes, n_steps=n_steps, span=span)[shown]
+    rows = traversals(decode, codes, n_steps=n_steps, span=span, base=base, which=shown.tolist(), angles=angles)
+    values = traversal_values(codes, n_steps=n_steps, span=span, angles=angles)[shown]
     labels = np.array(named(names, as_rows(codes).shape[1], "code"))[shown].tolist()
     return (_strips if is_pictures(rows.shape[2:]) else _curves)(rows, values, labels)
 

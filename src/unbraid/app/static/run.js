@@ -1,6 +1,7 @@
 // One model: its picture, a slider per factor, traversal strips, the nearest real examples and downloads.
 
 import { afterwards, ask, askRows, download, newest, say } from "./api.js";
+import { dial } from "./dial.js";
 import { drawRow, drawStrip, element, format, rowCanvas } from "./draw.js";
 import { trust } from "./words.js";
 
@@ -65,7 +66,9 @@ export class Run {
     const matched = told.match ? element("p", { className: "value matched" }) : null;
     if (matched) box.append(matched);
     if (told.reach !== null) box.title = `Moves the data by ${told.reach} (root mean square, 10th to 90th percentile).`;
-    this.sliders.set(told.code, { told, range, value, name, matched });
+    const face = told.circle ? dial(told, (angle) => this.moved(told, angle)) : null;
+    if (face) box.append(face.face);
+    this.sliders.set(told.code, { told, range, value, name, matched, face });
     return box;
   }
 
@@ -108,11 +111,12 @@ export class Run {
 
   refresh() {
     delete this.panel.dataset.settled;
-    for (const { told, range, value, matched } of this.sliders.values()) {
+    for (const { told, range, value, matched, face } of this.sliders.values()) {
       const now = this.position[told.code];
       if (Number(range.value) !== now) range.value = now;
       value.textContent = format(now);
       if (matched) matched.textContent = this.matchWords(told.match);
+      if (face) face.point(now);
       range.setAttribute("aria-label", told.name);
       range.setAttribute("aria-valuetext", `${format(now)}, ${Math.round(100 * share(told, now))} % of the data below`);
     }
@@ -167,7 +171,7 @@ export class Run {
 }
 
 function steps(slider) {
-  const inset = 0.03 * (slider.high - slider.low);
+  const inset = (slider.circle ? 0 : 0.03) * (slider.high - slider.low);
   const width = slider.high - slider.low - 2 * inset;
   return Array.from({ length: STEPS }, (_, i) => slider.low + inset + (width * i) / (STEPS - 1));
 }
