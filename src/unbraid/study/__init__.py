@@ -1,0 +1,1 @@
+"""Studies: many models, their codes and scores in one store, and what they say."""
