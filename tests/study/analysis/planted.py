@@ -53,10 +53,10 @@ class Planted:
         if run in self.stored:
             return self.stored[run][representation]
         rng = np.random.default_rng(int(run[:4], 16))
-        return rng.normal(size=(300, 3)).astype(np.float16)
+        return rng.normal(size=(400, 3)).astype(np.float16)
 
     def factors(self, run):
-        return np.random.default_rng(0).integers(0, 3, (300, 2)) if self.truth is None else self.truth
+        return np.random.default_rng(0).integers(0, 3, (400, 2)) if self.truth is None else self.truth
 
     def strip(self, run):
         return np.full((8, 24), int(run[:4], 16) % 256, np.uint8)

@@ -3,11 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import spearmanr
+from scipy.stats import norm, spearmanr
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from tests.study.analysis.planted import PAPER_METRICS, Planted, mean_scores, whole_study
 from unbraid.study import analysis
 from unbraid.study.analysis.frames import scored
+from unbraid.study.analysis.readout import read_accuracy
 from unbraid.study.analysis.resampling import rank_correlations, resamples
 from unbraid.study.analysis.unsupervised import divergence, udr_scores
 
@@ -205,8 +207,29 @@ def test_usefulness_computes_the_efficiency_from_codes_and_says_so():
         kept[run] = {"mean": truth + 0.01 * noise if seed % 2 else noise}
     answer = analysis.usefulness(study, n_resamples=50)
     assert "stored codes" in answer.notes[-1]
-    row = answer.table.query("task == 'accuracy, logistic'")
+    row = answer.table.query("task == 'accuracy, linear reader'")
     assert row["correlation"].item() > 0.8
+
+
+def test_linear_reader_reaches_bayes_accuracy():
+    """Two classes at -1 and 1 with unit noise: Phi(1) of the points are read right; numbers keep R2 = .8."""
+    rng = np.random.default_rng(0)
+    sides = rng.integers(0, 2, (20_000, 1))
+    codes = 2.0 * sides - 1 + rng.normal(size=(20_000, 1))
+    assert read_accuracy(sides, codes, 8000, 10_000, 1) == pytest.approx(norm.cdf(1), abs=0.012)
+    number = 2 * rng.normal(size=(20_000, 1))
+    assert read_accuracy(number, number + rng.normal(size=(20_000, 1)), 8000, 10_000, 1) == pytest.approx(0.8, abs=0.02)
+
+
+def test_linear_reader_is_sklearns_discriminant():
+    rng = np.random.default_rng(1)
+    v = rng.integers(0, 3, (900, 1))
+    codes = np.eye(3)[v[:, 0]] @ rng.normal(size=(3, 4)) + rng.normal(size=(900, 4))
+    order = np.random.default_rng(0).permutation(900)
+    test, rest = order[:300], order[300:]
+    ours = read_accuracy(v, codes, 600, 300, 1)
+    reference = LinearDiscriminantAnalysis().fit(codes[rest], v[rest, 0]).score(codes[test], v[test, 0])
+    assert ours == pytest.approx(reference, abs=0.01)
 
 
 def test_resamples_stay_in_their_cells_and_vary_as_fresh_seeds():

@@ -88,3 +88,13 @@ def rank_correlations(values: Floats) -> Floats:
     length = np.sqrt((ranks**2).sum(axis=0))
     length[length == 0] = np.nan
     return (ranks / length).T @ (ranks / length)
+
+
+def median_of_last(values: Floats, n_axes: int) -> Floats:
+    """Median over the last axes; of no resamples, nothing.
+
+    >>> median_of_last(np.empty((0, 2, 3)), 2).shape
+    (0,)
+    """
+    kept = values.shape[: values.ndim - n_axes]
+    return np.median(values.reshape(*kept, int(np.prod(values.shape[values.ndim - n_axes :]))), axis=-1)

@@ -13,7 +13,7 @@ from unbraid.study.analysis.agreement import heat_matrix
 from unbraid.study.analysis.claims import Answer, Claim
 from unbraid.study.analysis.frames import Floats, Scored, StudyLike, chosen_metrics, scored
 from unbraid.study.analysis.paper import METRIC_TITLES, PAPER, TRANSFER, metric_title
-from unbraid.study.analysis.resampling import LEAST_SEEDS, over_seeds, rank_correlations, seeds_per_cell
+from unbraid.study.analysis.resampling import LEAST_SEEDS, median_of_last, over_seeds, rank_correlations, seeds_per_cell
 from unbraid.study.analysis.transfer import KINDS, chances, seed_grids
 from unbraid.study.analysis.unsupervised import HIGH_IS_GOOD, unsupervised_scores
 
@@ -189,7 +189,7 @@ def _transfer_claims(found: Floats, drawn: Floats) -> Iterator[Claim]:
 
 def _criterion_claims(known: list[str], found: Floats, drawn: Floats) -> Iterator[Claim]:
     for i, criterion in enumerate(known):
-        value, again = (np.median(x[..., i, :], axis=(-2, -1)) for x in (found, drawn))
+        value, again = (median_of_last(x[..., i, :], 2) for x in (found, drawn))
         low, high = interval(value, again, (-1.0, 1.0))
         numbers = float(value), float(low), float(high)
         measure = "median rank correlation with the metrics"
