@@ -1,0 +1,32 @@
+"""Studies: thousands of models by one TOML file; their codes are kept, so that every score can be computed again.
+
+``unbraid study run SPEC.toml --store FOLDER`` runs one; :func:`open` reads what is there as frames.
+"""
+
+from unbraid.contract.extras import require
+
+for _package in ("pydantic", "sqlalchemy", "pandas", "distributed"):
+    require(_package, "study")
+
+from unbraid.study.engine import Sitting, run_study  # noqa: E402
+from unbraid.study.frames import Study, open_study  # noqa: E402
+from unbraid.study.spec import SpecError, StudySpec, parse_spec, read_spec  # noqa: E402
+from unbraid.study.store import Store, StoreError  # noqa: E402
+from unbraid.study.tasks import Task, tasks_of  # noqa: E402
+
+__all__ = [
+    "Sitting",
+    "SpecError",
+    "Store",
+    "StoreError",
+    "Study",
+    "StudySpec",
+    "Task",
+    "open",
+    "parse_spec",
+    "read_spec",
+    "run_study",
+    "tasks_of",
+]
+
+open = open_study
