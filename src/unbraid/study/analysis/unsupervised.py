@@ -45,7 +45,8 @@ def unsupervised_scores(study: StudyLike, table: Scored) -> Unsupervised:
     """
     pandas = require("pandas", "study")
     losses = study.losses().pivot_table(index="run", columns="name", values="value").reindex(table.frame["run"])
-    columns = {name: losses[name].to_numpy() for name in losses.columns}
+    whole = [name for name in losses.columns if "." not in name]  # "kl.3" is that of one code
+    columns = {name: losses[name].to_numpy() for name in whole}
     columns |= {name.replace("_", " "): table.frame[name].to_numpy() for name in UNSUPERVISED if name in table.frame}
     columns["UDR"] = udr_scores(study, table)
     frame = pandas.DataFrame(columns)
