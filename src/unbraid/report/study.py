@@ -26,7 +26,8 @@ input.filter { font: inherit; padding: .3rem .6rem; margin: 0 0 .6rem; border: 1
 .strips figure { margin: 0; max-width: 17rem; }
 .strips figure:target { outline: 3px solid var(--accent); outline-offset: 4px; }
 .strips img { image-rendering: pixelated; width: 100%; }
-.verdict { white-space: nowrap; font-weight: 600; }
+table.wide { font-size: .84rem; }
+table.wide :is(th, td) { white-space: nowrap; padding-right: .7rem; }
 """
 
 SCRIPT = """
@@ -52,6 +53,7 @@ for (const table of document.querySelectorAll("table")) {
       body.replaceChildren(...rows.map(([, row]) => row));
     });
   });
+  table.classList.toggle("wide", heads.length > 8);
   if (body.rows.length > 20) {
     const filter = document.createElement("input");
     filter.type = "search";
@@ -66,6 +68,15 @@ for (const table of document.querySelectorAll("table")) {
       }
     });
     table.parentElement.before(filter);
+  }
+}
+for (const cell of document.querySelectorAll("td:first-child")) {
+  const id = "run-" + cell.textContent;
+  if (document.getElementById(id)) {
+    const link = document.createElement("a");
+    link.href = "#" + id;
+    link.textContent = cell.textContent;
+    cell.replaceChildren(link);
   }
 }
 const reveal = () => {
@@ -150,7 +161,8 @@ def study_page(
     for answer in answers:
         _add_answer(page, answer)
     page.section("All runs").text("A click on a column's name sorts by it.")
-    page.table(list(runs.columns), [[_shown(value) for value in row] for row in runs.itertuples(index=False)])
+    shown = runs.assign(strength=[f"{x:g}" if x == x else "" for x in runs["strength"]])
+    page.table(list(shown.columns), [[_shown(value) for value in row] for row in shown.itertuples(index=False)])
     _add_strips(page, runs, strips or {})
     return page
 

@@ -67,13 +67,18 @@ def _lead(runs: Any) -> str:
     return (
         f"{len(runs)} runs ({', '.join(f'{n} {status}' for status, n in counts.items())}): "
         f"{runs['dataset'].nunique()} data set(s), {runs['method'].nunique()} method(s), {len(settings)} settings, "
-        f"{settings.min()} to {settings.max()} seeds each; {runs['seconds'].sum() / 3600:.1f} hours of computing."
+        f"{_range(settings.min(), settings.max())} seeds each; {runs['seconds'].sum() / 3600:.1f} hours of computing."
     )
+
+
+def _range(least: int, most: int) -> str:
+    return f"{least}" if least == most else f"{least} to {most}"
 
 
 def _run_table(study: StudyLike, runs: Any) -> Any:
     """A row per run, scored or not: what it is, its status, and the paper's metrics of its mean codes."""
-    base = runs[["run", *SETTING, "seed", "status", "seconds"]].assign(strength=runs["strength"].astype(float))
+    base = runs[["run", *SETTING, "seed", "status"]].assign(strength=runs["strength"].astype(float))
+    base["seconds"] = [f"{x:.1f}" if x == x else "" for x in runs["seconds"].astype(float)]
     if "mean" not in set(study.scores()["representation"]):
         return base
     table = scored(study, methods=sorted(set(runs["method"])))

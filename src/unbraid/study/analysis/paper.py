@@ -78,6 +78,7 @@ def method_title(name: str) -> str:
     """How people write a method; a name that is none of ours stays as it is.
 
     >>> method_title("beta-vae"), method_title("dip-vae-ii")
-    ('beta-VAE', 'dip-vae-ii')
+    ('beta-VAE', 'DIP-VAE-II')
     """
-    return METHODS[name].title if name in METHODS else name
+    kinds = {"dip-vae-i": "DIP-VAE-I", "dip-vae-ii": "DIP-VAE-II"}
+    return METHODS[name].title if name in METHODS else kinds.get(name, name)
