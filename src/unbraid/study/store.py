@@ -4,7 +4,6 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -120,11 +119,14 @@ class Store:
 
     def close(self) -> None:
         """Let others write, and close all connections."""
-        if self._writer is not None:
-            with suppress(Exception):
-                self._writer.close()
-            self._writer = None
+        self.unlock()
         self.engine.dispose()
+
+    def unlock(self) -> None:
+        """Let others write."""
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
 
     def lock(self) -> None:
         """Become the one writer; the lock ends with this process, however it ends."""
@@ -139,8 +141,7 @@ class Store:
             except sqlite3.OperationalError:
                 got = False
         if not got:
-            self._writer.close()
-            self._writer = None
+            self.unlock()
             raise StoreError(
                 f"another process writes to {self.shown}. Wait for it (`unbraid study watch`), or stop it first."
             )
@@ -151,8 +152,7 @@ class Store:
             self.lock()
         except StoreError:
             return True
-        self._writer.close()
-        self._writer = None
+        self.unlock()
         return False
 
     def begin(self, name: str, identity: str, spec: str, tasks: Sequence[Task]) -> None:
