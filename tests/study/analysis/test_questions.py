@@ -113,14 +113,34 @@ def test_independence_leaves_the_capacity_of_annealed_vae_out():
 
 
 def test_overlap_of_two_strengths_in_closed_form():
-    """Scores 0, 1, 2 of the worse strength and 1, 2, 3 of the better: of nine pairs one is won and two are ties."""
+    """Scores 0, 1, 2 of the worse strength and 10, 11, 12 of the better: none is won. Moved by 1, of nine pairs one is
+    won and two are ties; told by the other seeds, each seed's pair is lost."""
 
-    def score(dataset, method, strength, seed, rng):
+    def apart(dataset, method, strength, seed, rng):
+        return {("mean", "mig"): seed + 10 * (strength > 1)}
+
+    def near(dataset, method, strength, seed, rng):
         return {("mean", "mig"): seed + (strength > 1)}
 
-    answer = analysis.spread(Planted(score, strengths=(1.0, 2.0), n_seeds=3), n_resamples=50)
-    assert answer.claims[0].value == pytest.approx((1 + 2 / 2) / 9)
-    assert set(answer.table["overlap"].round(6)) == {round(2 / 9, 6)}
+    options = {"strengths": (1.0, 2.0), "n_seeds": 3}
+    assert analysis.spread(Planted(apart, **options), n_resamples=50).claims[0].value == 0
+    answer = analysis.spread(Planted(near, **options), n_resamples=50)
+    assert answer.claims[0].value == pytest.approx(((1 + 2 / 2) / 9 + 0) / 2)
+    assert set(answer.table["overlap"].round(6)) == {round(1 / 9, 6)}
+
+
+def test_the_interval_of_the_overlap_holds_the_truth():
+    """Four strengths with means 0, .1, .2, .3 and unit seeds: Phi(-.3 / sqrt 2) of worst against best."""
+
+    def score(dataset, method, strength, seed, rng):
+        return {("mean", "mig"): 0.1 * strength + rng.normal()}
+
+    truth, held = norm.cdf(-0.3 / 2**0.5), 0
+    for repetition in range(20):
+        study = Planted(score, datasets=("room",), strengths=(1.0, 2.0, 3.0, 4.0), n_seeds=4, random_state=repetition)
+        claim = analysis.spread(study, n_resamples=30).claims[0]
+        held += claim.low <= truth <= claim.high
+    assert held >= 17
 
 
 def test_a_setting_that_is_best_everywhere_moves_everywhere():

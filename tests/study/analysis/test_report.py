@@ -47,6 +47,18 @@ def test_a_study_without_any_score_has_a_page():
     assert "none of its runs is scored yet" in page
 
 
+def test_a_study_of_which_three_runs_are_done_has_a_page():
+    """The first seed of each setting comes first, so this is how every study begins."""
+    study = whole_study()
+    first = study.runs().query("dataset == 'room' and method == 'dip-vae' and seed == 0")["run"]
+    study._scores = study._scores[study._scores["run"].isin(first)]
+    study._losses = study._losses[study._losses["run"].isin(first)]
+    page = study_report(study, n_resamples=2).html()
+    assert "most settings have one seed" in page
+    assert "nan %" not in page
+    assert page.count("<td>0000abcd") == 1
+
+
 def test_a_large_study_shows_a_strip_of_each_setting(monkeypatch):
     monkeypatch.setattr("unbraid.study.analysis.page.MOST_STRIPS", 10)
     page = study_report(Planted(lambda *a: {}), n_resamples=2).html()

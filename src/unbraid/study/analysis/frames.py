@@ -60,14 +60,14 @@ class Scored:
         return self.frame[list(metrics)].to_numpy(np.float64)
 
 
-def scored(study: StudyLike, representation: str = "mean", *, methods: Sequence[str] | None = None) -> Scored:
+def scored(study: StudyLike, representation: str = "mean", *, methods: Sequence[str] | str | None = None) -> Scored:
     """Runs with their scores.
 
     Parameters
     ----------
     study : Study
     representation : {"mean", "sampled"}
-    methods : sequence of str, optional
+    methods : sequence of str, "all", optional
         By default those that were run with several strengths, or all where none was.
 
     Returns
@@ -94,8 +94,10 @@ def scored(study: StudyLike, representation: str = "mean", *, methods: Sequence[
     return Scored(frame, tuple(whole), tuple(name for name in found if name not in whole))
 
 
-def _methods(frame: Any, methods: Sequence[str] | None) -> list[str]:
+def _methods(frame: Any, methods: Sequence[str] | str | None) -> list[str]:
     there = sorted(frame["method"].unique())
+    if methods == "all":
+        return there
     if methods is None:
         strengths = frame.groupby("method")["strength"].nunique()
         return [name for name in there if strengths[name] > 1] or there

@@ -81,7 +81,7 @@ def _run_table(study: StudyLike, runs: Any) -> Any:
     base["seconds"] = [f"{x:.1f}" if x == x else "" for x in runs["seconds"].astype(float)]
     if "mean" not in set(study.scores()["representation"]):
         return base
-    table = scored(study, methods=sorted(set(runs["method"])))
+    table = scored(study, methods="all")
     names = [name for name in (*METRIC_TITLES, "mcc", "total_correlation") if name in table.frame]
     scores = table.frame[["run", *names]].rename(columns={name: metric_title(name) for name in names})
     return base.merge(scores, on="run", how="left")

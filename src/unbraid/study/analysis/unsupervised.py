@@ -12,6 +12,7 @@ from unbraid.study.analysis.frames import SETTING, UNSUPERVISED, Floats, Scored,
 
 UDR_ROWS = 1000  # as its authors take
 MOST_SIBLINGS = 10  # models compared with each other: pairs grow with the square, and the median soon stands
+LOSSES = ("loss", "reconstruction", "kl", "elbo")  # of those that training records, what one could choose by
 HIGH_IS_GOOD = ("elbo", "UDR")
 
 
@@ -45,8 +46,7 @@ def unsupervised_scores(study: StudyLike, table: Scored) -> Unsupervised:
     """
     pandas = require("pandas", "study")
     losses = study.losses().pivot_table(index="run", columns="name", values="value").reindex(table.frame["run"])
-    whole = [name for name in losses.columns if "." not in name]  # "kl.3" is that of one code
-    columns = {name: losses[name].to_numpy() for name in whole}
+    columns = {name: losses[name].to_numpy() for name in LOSSES if name in losses}
     columns |= {name.replace("_", " "): table.frame[name].to_numpy() for name in UNSUPERVISED if name in table.frame}
     columns["UDR"] = udr_scores(study, table)
     frame = pandas.DataFrame(columns)
