@@ -51,8 +51,8 @@ def main() -> None:
         memory = process.memory_info().rss / 2**20
         each = 1000 * (seconds - own) / sitting.done
         print(
-            f"{sitting.done} tasks in {seconds:.1f} s: {each:.1f} ms each beyond their own {1000 * own / sitting.done:.1f}"
-            f"; client {1000 * cpu / sitting.done:.1f} ms of CPU a task, {memory:.0f} MB",
+            f"{sitting.done} tasks in {seconds:.1f} s: {each:.1f} ms each beyond their own "
+            f"{1000 * own / sitting.done:.1f}; client {1000 * cpu / sitting.done:.1f} ms of CPU, {memory:.0f} MB",
             flush=True,
         )
     with Store(place) as store:
