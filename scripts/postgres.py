@@ -13,7 +13,7 @@ def binaries() -> Path | None:
         return Path(os.environ["UNBRAID_POSTGRES"])
     found = shutil.which("initdb")
     debian = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-    return Path(found).parent if found else debian[-1].parent if debian else None
+    return Path(found).resolve().parent if found else debian[-1].parent if debian else None
 
 
 def install() -> None:

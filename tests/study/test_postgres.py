@@ -3,6 +3,7 @@
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -45,13 +46,15 @@ def server():
     subprocess.run([programs / "initdb", "-D", data, "-U", "me", "-A", "trust"], check=True, **quiet)
     command = [programs / "postgres", "-D", data, "-p", str(port), "-c", "listen_addresses=127.0.0.1", "-k", folder]
     process = subprocess.Popen(command, **quiet)
-    ready = [programs / "pg_isready", "-h", "127.0.0.1", "-p", str(port), "-U", "me"]
-    while subprocess.run(ready, **quiet).returncode and process.poll() is None:
-        time.sleep(0.1)
-    yield f"postgresql+psycopg://me@127.0.0.1:{port}"
-    process.terminate()
-    process.wait(30)
-    shutil.rmtree(folder)
+    try:
+        ready = [programs / "pg_isready", "-h", "127.0.0.1", "-p", str(port), "-U", "me"]
+        while subprocess.run(ready, **quiet).returncode and process.poll() is None:
+            time.sleep(0.1)
+        yield f"postgresql+psycopg://me@127.0.0.1:{port}"
+    finally:
+        process.send_signal(signal.SIGINT)  # its fast way to end, without waiting for connections
+        process.wait(30)
+        shutil.rmtree(folder)
 
 
 @pytest.fixture
