@@ -57,7 +57,7 @@ def test_what_is_not_there_is_told(filled):
         study.codes(run, "sampled")
     with pytest.raises(KeyError, match="not a run that is done"):
         study.factors("0123")
-    with pytest.raises(StoreError, match=r"is no store of a study: it has no study.sqlite"):
+    with pytest.raises(StoreError, match=r"is not a store of a study: it has no study.sqlite"):
         ub.study.open(filled.parent)
 
 
@@ -93,6 +93,16 @@ def test_an_older_store_is_migrated_when_it_is_opened(tmp_path, monkeypatch):
     with Store(tmp_path / "s") as store, store.engine.connect() as connection:
         assert connection.execute(text("select note from runs")).all() == []
         assert schema.read_meta(connection)["schema"] == str(schema.VERSION)
+
+
+def test_a_store_of_version_1_goes_on_with_its_spec(tmp_path):
+    run_study(linear(), tmp_path / "s", workers=0, indices=[0])
+    with Store(tmp_path / "s") as store, store.engine.begin() as connection:
+        connection.execute(text("update meta set value = '1' where key = 'schema'"))
+        connection.execute(text("update meta set value = 'a hash of all keys' where key = 'identity'"))
+    assert run_study(linear(), tmp_path / "s", workers=0).done == 3
+    with pytest.raises(StoreError, match="belongs to another spec"):
+        run_study(linear(seeds=3), tmp_path / "s", workers=0)
 
 
 def test_a_damaged_database_is_told(tmp_path):

@@ -1,6 +1,7 @@
 """``unbraid study``: run thousands of models by one file, look at them, score them anew."""
 
 import time
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -22,8 +23,8 @@ def register(app: typer.Typer) -> None:
     group.command("list")(show)
     group.command("status")(status)
     group.command("watch")(watch)
-    group.command("retry")(retry)
-    group.command("report")(report)
+    for command in (retry, rescore, rank, merge, export, report):
+        group.command(command.__name__)(command)
     app.add_typer(group, name="study")
 
 
@@ -187,6 +188,95 @@ def retry(spec: MaybeSpec = None, store: StoreOption = None) -> None:
     with Store(place_of(spec, store)) as opened:
         opened.lock()
         typer.echo(f"{opened.retry()} run(s) will be tried again by `unbraid study run`.")
+
+
+def rescore(
+    spec: MaybeSpec = None,
+    store: StoreOption = None,
+    metrics: Annotated[str, typer.Option(help="Names separated by commas, or all.")] = "all",
+    protocol: Annotated[str | None, typer.Option(help="fast or dlib-v1; default the study's.")] = None,
+    again: Annotated[bool, typer.Option("--again", help="Also what is there already.")] = False,
+    plugin: Annotated[
+        Path | None, typer.Option(metavar="FILE.py", help="Run this first: it registers metrics of your own.")
+    ] = None,
+) -> None:
+    """Compute metrics of all history from the codes that are kept; no model is needed.
+
+    \b
+    unbraid study rescore laptop --metrics dci_es,infomec
+    unbraid study rescore --store laptop.study --metrics my_metric --plugin my_metric.py
+    """
+    import runpy
+
+    from unbraid.contract.progress import progress_style
+    from unbraid.study import open as open_study
+    from unbraid.study import rescore as compute
+
+    if plugin is not None:
+        runpy.run_path(str(plugin))
+    study = open_study(place_of(spec, store))
+    names = metrics if metrics == "all" else [name.strip() for name in metrics.split(",")]
+    with progress_style("lines"):
+        typer.echo(f"{compute(study, names, protocol=protocol, again=again)} score(s) added.")
+
+
+def rank(
+    method: Annotated[str, typer.Argument(metavar="METHOD", help="A method of the study by its label, or any other.")],
+    spec: MaybeSpec = None,
+    store: StoreOption = None,
+    metric: Annotated[str, typer.Option(help="What to rank by.")] = "mig",
+    seeds: Annotated[int, typer.Option(min=1, help="Fits a data set, of a method that is not in the study.")] = 3,
+    rows: Annotated[int | None, typer.Option(min=10, help="Observations to fit it on, if it is not trained.")] = None,
+    assigned: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Its parameters; may be repeated.")
+    ] = None,
+) -> None:
+    """Place a method among all methods and strengths of a study.
+
+    \b
+    unbraid study rank hessian-ica laptop --metric mcc
+    unbraid study rank tangent-ica laptop --set n_factors=5 --rows 2000
+    """
+    from unbraid.cli.options import assignment
+    from unbraid.study import open as open_study
+    from unbraid.study import rank as place
+
+    parameters = dict(assignment(text, "--set", "n_factors=5") for text in assigned or [])
+    study = open_study(place_of(spec, store))
+    table = place(study, method, metric, parameters=parameters, seeds=seeds, rows=rows)
+    for dataset, of_data in table.groupby("dataset"):
+        typer.echo(f"{dataset}, by the median of {metric}:")
+        for row in of_data.itertuples():
+            strength = "" if row.strength != row.strength else f" {row.strength:g}"
+            line = f"{row.place:4d}  {row.median:7.4f}  {row.method}{strength} ({row.runs} runs)"
+            typer.secho(line, bold=row.method == method, fg="green" if row.method == method else None)
+
+
+def merge(
+    sources: Annotated[list[str], typer.Argument(metavar="SOURCE...", help="Stores, or exports with codes.")],
+    store: Annotated[str, typer.Option("--store", metavar="PATH|URL", help="Where to; made if it is not there.")],
+) -> None:
+    """Take the finished runs of other stores, or of exports with codes, into one store."""
+    from unbraid.study import Store
+    from unbraid.study import merge as join
+
+    with Store(store, create=True) as opened:
+        typer.echo(f"{join(opened, sources)} run(s) taken into {opened.shown}.")
+
+
+def export(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where to.")],
+    spec: MaybeSpec = None,
+    store: StoreOption = None,
+    codes: Annotated[int, typer.Option(min=0, help="Also the codes of so many rows, to be scored anew.")] = 0,
+    strips: Annotated[bool, typer.Option("--strips", help="Also the traversal strips.")] = False,
+) -> None:
+    """Write runs, scores, losses and curves as Parquet and CSV."""
+    from unbraid.study import export as write
+    from unbraid.study import open as open_study
+
+    for path in write(open_study(place_of(spec, store)), folder, codes=codes, strips=strips):
+        typer.echo(f"{path} ({path.stat().st_size / 1e6:.2f} MB)")
 
 
 def report(

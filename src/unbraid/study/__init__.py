@@ -12,7 +12,10 @@ for _package in ("pydantic", "sqlalchemy", "pandas", "distributed"):
     require(_package, "study")
 
 from unbraid.study.engine import Sitting, run_study  # noqa: E402
+from unbraid.study.exchange import export, merge  # noqa: E402
 from unbraid.study.frames import Study, open_study  # noqa: E402
+from unbraid.study.rank import rank  # noqa: E402
+from unbraid.study.rescore import rescore  # noqa: E402
 from unbraid.study.spec import SpecError, StudySpec, parse_spec, read_spec  # noqa: E402
 from unbraid.study.store import Store, StoreError  # noqa: E402
 from unbraid.study.tasks import Task, tasks_of  # noqa: E402
@@ -26,9 +29,13 @@ __all__ = [
     "StudySpec",
     "Task",
     "analysis",
+    "export",
+    "merge",
     "open",
     "parse_spec",
+    "rank",
     "read_spec",
+    "rescore",
     "run_study",
     "study_report",
     "tasks_of",

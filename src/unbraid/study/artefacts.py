@@ -18,6 +18,11 @@ class Artefacts(Protocol):
     def get(self, address: str) -> bytes: ...
 
 
+def sha256(data: bytes) -> str:
+    """The address of bytes."""
+    return hashlib.sha256(data).hexdigest()
+
+
 class Folder:
     """Artefacts as files ``ab/abcd...`` of a folder."""
 
@@ -29,7 +34,7 @@ class Folder:
 
     def put(self, data: bytes) -> str:
         """Keep the bytes; a kill or a full disk leaves nothing behind under their address."""
-        address = hashlib.sha256(data).hexdigest()
+        address = sha256(data)
         path = self._path(address)
         if path.exists():
             return address
@@ -55,7 +60,7 @@ class Folder:
 
 def checked(data: bytes, address: str, place: str) -> bytes:
     """The bytes, if they are those of the address."""
-    if hashlib.sha256(data).hexdigest() != address:
+    if sha256(data) != address:
         raise ValueError(f"{place} is damaged: its content is not what its name says. Copy the store again, whole.")
     return data
 

@@ -1,6 +1,5 @@
 """Run a study: pending tasks out, results into the store, until all is done or someone says stop."""
 
-import json
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -11,7 +10,7 @@ from typing import Any
 from unbraid.contract.progress import bar
 from unbraid.study.spec import StudySpec
 from unbraid.study.store import Result, Store
-from unbraid.study.tasks import Task, address_of, tasks_of
+from unbraid.study.tasks import Task, tasks_of
 from unbraid.study.work import Order, Paused, checkpoint_of
 from unbraid.study.workers import Failure, InProcess, OnDask, working
 
@@ -79,7 +78,7 @@ def run_study(
     chosen = tasks if indices is None else [tasks[i] for i in _checked(indices, len(tasks))]
     with Store(store, create=True) as opened:
         opened.lock()
-        opened.begin(spec.name, identity_of(spec), spec.model_dump_json(), tasks)
+        opened.begin(spec.name, spec.identity, spec.model_dump_json(), tasks)
         waiting = deque(opened.pending(task.run for task in chosen))
         if not waiting:
             return Sitting(0, 0, 0, 0.0, 0, "done")
@@ -87,11 +86,6 @@ def run_study(
         foreman = _Foreman(opened, spec, {task.run: task for task in chosen}, waiting, deadline)
         with working(workers, scheduler) as place:
             return foreman.work(place, progress)
-
-
-def identity_of(spec: StudySpec) -> str:
-    """What a store belongs to: all of a spec but its words."""
-    return address_of(json.loads(spec.model_dump_json(exclude={"about"})))
 
 
 def _checked(indices: Sequence[int], n: int) -> list[int]:

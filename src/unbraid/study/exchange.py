@@ -10,7 +10,7 @@ import pandas as pd
 from sqlalchemy import select
 
 from unbraid.study import schema
-from unbraid.study.artefacts import pack_array, unpack_array
+from unbraid.study.artefacts import pack_array, sha256, unpack_array
 from unbraid.study.frames import Study
 from unbraid.study.schema import StoreError
 from unbraid.study.store import Store
@@ -145,11 +145,8 @@ def _of_export(folder: Path) -> Content:
     blobs: dict[str, bytes] = {}
 
     def keep(data: bytes) -> str:
-        import hashlib
-
-        address = hashlib.sha256(data).hexdigest()
-        blobs[address] = data
-        return address
+        blobs[sha256(data)] = data
+        return sha256(data)
 
     pool_of = dict(zip(frames["provenance"]["run"], frames["provenance"]["pool"]))
     runs = [
@@ -197,30 +194,24 @@ def _take(store: Store, content: Content, place: str) -> int:
     if head.get("identity", content["head"]["identity"]) != content["head"]["identity"]:
         raise StoreError(f"{place} belongs to another spec than {store.shown}; only parts of one study can be merged.")
     with store.engine.begin() as connection:
+        here = {row.run: row.status for row in connection.execute(select(schema.runs.c.run, schema.runs.c.status))}
+        pools = set(connection.execute(select(schema.pools.c.pool)).scalars())
+    new = {row["run"] for row in content["runs"] if row["status"] == "done" and here.get(row["run"]) != "done"}
+    fresh = [row for row in content["pools"] if row["pool"] not in pools]
+    kept = [row["address"] for row in content["kept"] if row["run"] in new]
+    for address in [*kept, *(row["factors"] for row in fresh)]:
+        store.artefacts.put(content["get"](address))
+    with store.engine.begin() as connection:
         if "identity" not in head:
             rows = [{"key": k, "value": content["head"][k]} for k in ("study", "identity", "spec")]
-            connection.execute(schema.meta.insert(), rows)
-        here = {row.run: row.status for row in connection.execute(select(schema.runs.c.run, schema.runs.c.status))}
-        done = {row["run"] for row in content["runs"] if row["status"] == "done"} - {
-            run for run, status in here.items() if status == "done"
-        }
-        for table in _TABLES[2:]:
-            for row in content[table.name]:
-                if row["run"] in done and table is schema.kept:
-                    store.artefacts.put(content["get"](row["address"]))
-        pools = set(connection.execute(select(schema.pools.c.pool)).scalars())
-        fresh = [row for row in content["pools"] if row["pool"] not in pools]
-        for row in fresh:
-            store.artefacts.put(content["get"](row["factors"]))
+            _insert(connection, schema.meta, rows)
         _insert(connection, schema.pools, fresh)
-        again = done & set(here)
-        connection.execute(schema.runs.delete().where(schema.runs.c.run.in_(again)))
-        _insert(
-            connection, schema.runs, [row for row in content["runs"] if row["run"] in done or row["run"] not in here]
-        )
+        connection.execute(schema.runs.delete().where(schema.runs.c.run.in_(new & set(here))))
+        wanted = [row for row in content["runs"] if row["run"] in new or row["run"] not in here]
+        _insert(connection, schema.runs, wanted)
         for table in schema.OF_A_RUN:
-            _insert(connection, table, [row for row in content[table.name] if row["run"] in done])
-    return len(done)
+            _insert(connection, table, [row for row in content[table.name] if row["run"] in new])
+    return len(new)
 
 
 def _insert(connection: Any, table: Any, rows: list[dict[str, Any]]) -> None:

@@ -25,8 +25,8 @@ def rank(
 ) -> pd.DataFrame:
     """Place a method among all methods and strengths of a study, on its data sets and its pinned pool.
 
-    A method of the study, called by its label, is placed by the scores that are there. Any other of the table of methods
-    is fitted now, ``seeds`` times a data set, and is not recorded.
+    A method of the study, called by its label, is placed by the scores that are there. Any other of the table of
+    methods is fitted now, ``seeds`` times a data set, and is not recorded.
 
     Parameters
     ----------

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from sqlalchemy import Column, Connection, Float, Index, Integer, LargeBinary, MetaData, String, Table, Text, select
 
-VERSION = 1
+VERSION = 2
 metadata = MetaData()
 
 meta = Table("meta", metadata, Column("key", String(64), primary_key=True), Column("value", Text, nullable=False))
@@ -74,8 +74,19 @@ blobs = Table(
 
 OF_A_RUN = (scores, losses, curves, kept, provenance)
 
+
+def _name_by_what_is_said(connection: Connection) -> None:
+    """Version 1 knew a spec by all its keys, also those that nobody gave, so that a new key would have changed it."""
+    from unbraid.study.spec import StudySpec
+
+    text = read_meta(connection).get("spec")
+    if text is not None:
+        identity = StudySpec.model_validate_json(text).identity
+        connection.execute(meta.update().where(meta.c.key == "identity").values(value=identity))
+
+
 # From a version to the next; each step runs in the transaction that opens the store.
-MIGRATIONS: dict[int, Callable[[Connection], None]] = {}
+MIGRATIONS: dict[int, Callable[[Connection], None]] = {1: _name_by_what_is_said}
 
 
 class StoreError(ValueError):

@@ -1,12 +1,14 @@
 """A study as one TOML file: data sets, methods with sweeps, seeds, representations, metrics and protocol."""
 
+import hashlib
+import json
 import os
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from unbraid.datasets import registry
 from unbraid.evaluation.protocol import PROTOCOLS
@@ -60,16 +62,6 @@ class DataSpec(_Part):
     def _is_known(cls, name: str) -> str:
         registry.entry(name)
         return name
-
-    @model_validator(mode="after")
-    def _takes_its_options(self) -> "DataSpec":
-        allowed = registry.entry(self.name).options()
-        wrong = sorted(set(self.options) - set(allowed))
-        if wrong:
-            raise ValueError(
-                f"options of {self.name} has {', '.join(wrong)}; it takes: {', '.join(allowed) or 'none'}."
-            )
-        return self
 
     @property
     def title(self) -> str:
@@ -199,6 +191,12 @@ class StudySpec(_Part):
             select(left, observations=True)
         return names
 
+    @property
+    def identity(self) -> str:
+        """What a store belongs to: all that is said of the study but its words; what is not said may gain a default."""
+        said = self.model_dump_json(exclude={"about"}, exclude_defaults=True)
+        return hashlib.sha256(json.dumps(json.loads(said), sort_keys=True).encode()).hexdigest()[:16]
+
     def metrics_of(self, representation: str) -> list[str]:
         """Names of the metrics to compute of a representation."""
         names: list[str] = dict(self.leave_out).get(representation, [])  # type: ignore[call-overload]
@@ -255,7 +253,7 @@ def parse_spec(text: str, file: str = "spec") -> StudySpec:
         raise SpecError(f"{file} is not TOML: {error}.") from error
     except ValidationError as error:
         raise SpecError("\n".join(_words(problem, text, file) for problem in error.errors())) from error
-    _check_methods(spec, text, file)
+    _check_names(spec, text, file)
     return spec
 
 
@@ -290,8 +288,11 @@ def _dotted(key: Sequence[Any]) -> str:
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in key).lstrip(".") or "the whole"
 
 
-def _check_methods(spec: StudySpec, text: str, file: str) -> None:
-    """Parameters against the methods themselves, before anything runs."""
+Fail = Callable[[Sequence[Any], str], None]
+
+
+def _check_names(spec: StudySpec, text: str, file: str) -> None:
+    """Options and parameters against the data sets and methods themselves, before anything runs."""
 
     def fail(key: Sequence[Any], words: str) -> None:
         raise SpecError(f"{file}, line {line_of(text, key)}, {_dotted(key)}: {words}")
@@ -301,25 +302,35 @@ def _check_methods(spec: StudySpec, text: str, file: str) -> None:
         for i, name in enumerate(names):
             if name in names[:i]:
                 fail((kind, i, "name"), f"{name!r} is there twice; give one of them a label of its own.")
+    for i, data in enumerate(spec.datasets):
+        allowed = registry.entry(data.name).options()
+        for name in data.options:
+            if name not in allowed:
+                words = f"{data.name} has no option {name!r}. Valid: {', '.join(allowed) or 'none'}."
+                fail(("datasets", i, "options", name), words)
     if unknown := sorted(set(spec.defaults) - _all_parameters(spec)):
         fail(("defaults", unknown[0]), f"no method of this study has a parameter {unknown[0]!r}.")
     for i, method in enumerate(spec.methods):
         for name in method.datasets or []:
             if name not in titles:
                 fail(("methods", i, "datasets"), f"there is no data set {name!r} here. Valid: {', '.join(titles)}.")
-        known = _parameters(method.name)
-        for where, given in (("parameters", [method.parameters]), ("sweep", method.settings)):
-            for name in sorted({name for setting in given for name in setting}):
-                if name not in known or name in OWN:
-                    valid = ", ".join(p for p in known if p not in OWN)
-                    fail(("methods", i, where, name), f"{method.name} takes no {name!r}. Valid: {valid}.")
-        swept = {name for setting in method.settings for name in setting}
-        if method.strength is not None and method.strength not in {*swept, *method.parameters}:
-            fail(
-                ("methods", i, "strength"), f"{method.strength!r} is not swept. Swept: {', '.join(swept) or 'nothing'}."
-            )
+        _check_method(method, i, fail)
         _check_labels(spec, method, i, fail)
         _check_values(spec, method, i, fail)
+
+
+def _check_method(method: MethodSpec, i: int, fail: Fail) -> None:
+    """That it has the parameters that are given or swept."""
+    known = _parameters(method.name)
+    for where, given in (("parameters", [method.parameters]), ("sweep", method.settings)):
+        for name in sorted({name for setting in given for name in setting}):
+            if name not in known or name in OWN:
+                valid = ", ".join(p for p in known if p not in OWN)
+                fail(("methods", i, where, name), f"{method.name} takes no {name!r}. Valid: {valid}.")
+    swept = {name for setting in method.settings for name in setting}
+    if method.strength is not None and method.strength not in {*swept, *method.parameters}:
+        told = ", ".join(sorted(swept)) or "nothing"
+        fail(("methods", i, "strength"), f"{method.strength!r} is not swept. Swept: {told}.")
 
 
 def _parameters(name: str) -> list[str]:
@@ -330,7 +341,7 @@ def _all_parameters(spec: StudySpec) -> set[str]:
     return {p for method in spec.methods for p in _parameters(method.name) if p not in OWN}
 
 
-def _check_labels(spec: StudySpec, method: MethodSpec, i: int, fail: Any) -> None:
+def _check_labels(spec: StudySpec, method: MethodSpec, i: int, fail: Fail) -> None:
     if "labels" not in METHODS[method.name].needs:
         return
     from unbraid.datasets.conditional import Conditional
@@ -350,7 +361,7 @@ def _maker(name: str) -> type:
     return made if isinstance(made, type) else object
 
 
-def _check_values(spec: StudySpec, method: MethodSpec, i: int, fail: Any) -> None:
+def _check_values(spec: StudySpec, method: MethodSpec, i: int, fail: Fail) -> None:
     """What an estimator refuses when it is fitted is refused now."""
     cls, known = METHODS[method.name].load(), _parameters(method.name)
     if not METHODS[method.name].trained:  # these look at their parameters beside the data

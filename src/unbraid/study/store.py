@@ -1,8 +1,9 @@
 """The store of a study: one writer, many readers, every run recorded whole or not at all."""
 
-import hashlib
 import json
+import os
 import sqlite3
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,12 +15,13 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DatabaseError, OperationalError
 
 from unbraid.study import schema
-from unbraid.study.artefacts import Artefacts, Folder, checked
+from unbraid.study.artefacts import Artefacts, Folder, checked, sha256
 from unbraid.study.schema import StoreError
 from unbraid.study.tasks import Task
 
 FILE, WRITER = "study.sqlite", "writer.lock"
 STATES = ("done", "running", "pending", "failed")
+PATIENCE = 1.0  # seconds to wait for the lock
 LOCK = 0x756E6272  # the advisory lock of PostgreSQL that a writer holds
 
 
@@ -125,14 +127,25 @@ class Store:
     def unlock(self) -> None:
         """Let others write."""
         if self._writer is not None:
+            if self.is_url:
+                self._writer.invalidate()  # a connection that goes back to the pool would keep the lock
             self._writer.close()
             self._writer = None
 
     def lock(self) -> None:
         """Become the one writer; the lock ends with this process, however it ends."""
+        end = time.monotonic() + PATIENCE  # one who only looks for a writer holds it for a moment
+        while not self._try_lock():
+            if time.monotonic() > end:
+                raise StoreError(
+                    f"another process writes to {self.shown}. Wait for it (`unbraid study watch`), or stop it first."
+                )
+            time.sleep(0.05)
+
+    def _try_lock(self) -> bool:
         if self.is_url:
             self._writer = self.engine.connect()
-            got = self._writer.execute(select(func.pg_try_advisory_lock(LOCK))).scalar()
+            got = bool(self._writer.execute(select(func.pg_try_advisory_lock(LOCK))).scalar())
         else:
             self._writer = sqlite3.connect(self.folder / WRITER, timeout=0, check_same_thread=False)
             try:
@@ -142,18 +155,15 @@ class Store:
                 got = False
         if not got:
             self.unlock()
-            raise StoreError(
-                f"another process writes to {self.shown}. Wait for it (`unbraid study watch`), or stop it first."
-            )
+        return got
 
     def has_writer(self) -> bool:
         """Whether some process holds the lock."""
-        try:
-            self.lock()
-        except StoreError:
-            return True
+        if not self.is_url and not os.access(self.folder, os.W_OK):
+            return False
+        free = self._try_lock()
         self.unlock()
-        return False
+        return not free
 
     def begin(self, name: str, identity: str, spec: str, tasks: Sequence[Task]) -> None:
         """Enter the tasks of a spec; those that another process left running are pending again."""
@@ -293,7 +303,7 @@ class _InTable:
         self.engine = engine
 
     def put(self, data: bytes) -> str:
-        address = hashlib.sha256(data).hexdigest()
+        address = sha256(data)
         table = schema.blobs
         with self.engine.begin() as connection:
             there = connection.execute(select(table.c.address).where(table.c.address == address)).first()

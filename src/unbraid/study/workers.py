@@ -19,7 +19,7 @@ from unbraid.study.store import Result
 from unbraid.study.work import Order, Paused, perform
 
 PATIENCE = 5  # times that a task may take all of Dask's own tries with it before it counts as failed
-_FULL = (errno.ENOSPC, errno.EDQUOT)
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ def working(workers: int | None, scheduler: str | None) -> Iterator[InProcess | 
             threads_per_worker=1,
             processes=True,
             host="127.0.0.1",
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",
             silence_logs=logging.CRITICAL,
         )
         with cluster, Client(cluster) as client:
