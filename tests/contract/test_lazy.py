@@ -81,7 +81,7 @@ def test_a_cluster_reads_and_codes_the_blocks(sheet, cluster, tmp_path):
     """No block is computed in this process: neither by fit, nor by transform; and the codes are the factors."""
     X, factors = sheet
     lazy = da.from_array(X, chunks=(1500, 20)).map_blocks(spy, tmp_path, dtype=X.dtype, meta=np.empty((0, 20)))
-    model = ub.HessianICA(n_factors=2, n_neighbors=14, n_landmarks=1500, random_state=0).fit(lazy)
+    model = ub.HessianICA(n_factors=2, n_neighbors=14, n_landmarks=800, pca_components=4, random_state=0).fit(lazy)
     codes = model.transform(lazy)
     assert codes.shape == (12_000, 2)
     assert ub.metrics.mcc(factors, codes.compute()) > 0.999
@@ -114,9 +114,7 @@ def test_a_model_travels_once_and_not_with_every_block(sheet):
 def test_evaluate_takes_lazy_codes_and_factors(sheet):
     X, factors = sheet
     codes = 2.0 * factors + 1
-    found = ub.evaluate(
-        da.from_array(codes, chunks=(500, 1)), da.from_array(factors, chunks=(700, 2)), metrics=["mcc", "mig"]
-    )
+    found = ub.evaluate(da.from_array(codes, chunks=(500, 1)), da.from_array(factors, chunks=(700, 2)), metrics="mcc")
     assert found["mcc"].value == pytest.approx(1)
     assert found.n_samples == 10_000
     mixed = ub.evaluate(da.from_array(codes, chunks=(500, 2)), factors, metrics="mcc")

@@ -136,11 +136,11 @@ def test_the_interval_of_the_overlap_holds_the_truth():
         return {("mean", "mig"): 0.1 * strength + rng.normal()}
 
     truth, held = norm.cdf(-0.3 / 2**0.5), 0
-    for repetition in range(20):
+    for repetition in range(12):
         study = Planted(score, datasets=("room",), strengths=(1.0, 2.0, 3.0, 4.0), n_seeds=4, random_state=repetition)
-        claim = analysis.spread(study, n_resamples=30).claims[0]
+        claim = analysis.spread(study, n_resamples=20).claims[0]
         held += claim.low <= truth <= claim.high
-    assert held >= 17
+    assert held >= 10
 
 
 def test_a_setting_that_is_best_everywhere_moves_everywhere():
@@ -167,10 +167,10 @@ def test_a_setting_that_is_best_by_luck_is_random_elsewhere():
             for m in PAPER_METRICS
         }
 
-    study = Planted(score, datasets=tuple(f"d{i}" for i in range(8)), n_seeds=3)
+    study = Planted(score, datasets=("a", "b", "c", "d"), n_seeds=3)
     chance = analysis.selection(study, n_resamples=3).table.set_index("chosen by")["chance"]
     assert chance["same metric, same data set"] > 0.9
-    assert chance["other metric, other data set"] == pytest.approx(0.5, abs=0.05)
+    assert chance["other metric, other data set"] == pytest.approx(0.5, abs=0.07)
 
 
 def test_a_criterion_that_knows_the_quality_is_found_out():
@@ -178,7 +178,7 @@ def test_a_criterion_that_knows_the_quality_is_found_out():
         return {"reconstruction": -made["mean", "mig"], "kl": rng.normal()}
 
     study = Planted(lambda *a: mean_scores(a[-1].normal()), loss=loss)
-    answer = analysis.selection(study, n_resamples=100)
+    answer = analysis.selection(study, n_resamples=60)
     table = answer.table.set_index("chosen by")["chance"]
     assert table["reconstruction"] == 1
     by_name = {claim.text.split()[0]: claim.verdict for claim in answer.claims}
@@ -297,12 +297,12 @@ def test_a_study_without_scores_says_so():
 
 @pytest.mark.parametrize("question", list(analysis.QUESTIONS))
 def test_every_answer_has_table_words_and_figure(question):
-    answer = analysis.QUESTIONS[question](whole_study(), n_resamples=5)
+    answer = analysis.QUESTIONS[question](whole_study(n_seeds=3), n_resamples=5)
     assert len(answer.table)
     assert answer.words.count("\n") + 1 == len(answer.claims)
     for line in answer.words.splitlines():
         assert line.startswith(("Agrees", "Disagrees", "Cannot tell at this size"))
     assert answer.figure().axes
     assert answer.title in str(answer)
-    again = analysis.QUESTIONS[question](whole_study(), n_resamples=5)
+    again = analysis.QUESTIONS[question](whole_study(n_seeds=3), n_resamples=5)
     pd.testing.assert_frame_equal(answer.table, again.table)
