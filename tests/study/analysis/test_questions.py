@@ -112,6 +112,15 @@ def test_independence_leaves_the_capacity_of_annealed_vae_out():
     assert set(answer.table.query("method == 'annealed-vae'")["paper"]) == {""}
 
 
+def test_independence_of_a_half_finished_study_takes_what_has_a_trend():
+    study = whole_study(n_seeds=3)
+    late = study.runs().query("dataset == 'room' and method == 'dip-vae' and strength > 1")["run"]
+    study._scores = study._scores[~study._scores["run"].isin(late)]
+    answer = analysis.independence(study, n_resamples=20)
+    assert len(answer.table) == 2 * (2 * 3 - 1)
+    assert verdicts(answer) == ["agrees"] * 3
+
+
 def test_overlap_of_two_strengths_in_closed_form():
     """Scores 0, 1, 2 of the worse strength and 10, 11, 12 of the better: none is won. Moved by 1, of nine pairs one is
     won and two are ties; told by the other seeds, each seed's pair is lost."""

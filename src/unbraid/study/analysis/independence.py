@@ -111,10 +111,10 @@ def _both(study: StudyLike) -> Any:
             )
     right = sampled.frame[["run", TC]].rename(columns={TC: "sampled"})
     frame = mean.frame[["run", *SETTING, TC]].rename(columns={TC: "mean"}).merge(right, on="run")
-    frame = frame[frame["strength"].notna()].reset_index(drop=True)
-    if frame.groupby("method")["strength"].nunique().max() < 2 or not len(frame):
+    several = frame.groupby(["dataset", "method"])["strength"].transform("nunique") > 1
+    if not several.any():
         raise Unanswerable("no method was run with two strengths or more; the trend over strength needs that.")
-    return frame
+    return frame[several & frame["strength"].notna()].reset_index(drop=True)
 
 
 def _strongest(frame: Any) -> Any:
