@@ -23,7 +23,7 @@ pool = 50
 metrics = ["mcc"]
 [[datasets]]
 name = "isometric"
-options = {{ n_features = 3 }}
+options = {{ n_features = 4 }}
 rows = 60
 [[methods]]
 name = "pca-ica"

@@ -100,6 +100,11 @@ def test_what_needs_labels_joins_data_that_have_them():
     assert [t.dataset for t in tasks_of(joined) if t.method == "gin"] == ["gin-mixture"] * 2
 
 
+def test_what_is_not_trained_step_by_step_needs_rows():
+    with pytest.raises(SpecError, match=r"pca-ica on isometric needs a number of rows: give rows here"):
+        parse_spec(TINY.replace("rows = 300", ""))
+
+
 def test_the_same_task_twice_is_refused():
     with pytest.raises(ValueError, match="are the same: pca-ica on isometric, seed 0"):
         tasks_of(parse_spec(TINY.replace("[2, 3]", "[2, 2]")))

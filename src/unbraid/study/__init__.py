@@ -15,8 +15,9 @@ from unbraid.study.engine import Sitting, run_study  # noqa: E402
 from unbraid.study.exchange import export, merge  # noqa: E402
 from unbraid.study.frames import Study, open_study  # noqa: E402
 from unbraid.study.rank import rank  # noqa: E402
+from unbraid.study.reading import SpecError, parse_spec, read_spec  # noqa: E402
 from unbraid.study.rescore import rescore  # noqa: E402
-from unbraid.study.spec import SpecError, StudySpec, parse_spec, read_spec  # noqa: E402
+from unbraid.study.spec import StudySpec  # noqa: E402
 from unbraid.study.store import Store, StoreError  # noqa: E402
 from unbraid.study.tasks import Task, tasks_of  # noqa: E402
 

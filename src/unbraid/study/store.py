@@ -13,6 +13,7 @@ from typing import Any, Self
 from sqlalchemy import Engine, create_engine, event, func, inspect, select
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DatabaseError, OperationalError
+from sqlalchemy.pool import NullPool
 
 from unbraid.study import schema
 from unbraid.study.artefacts import Artefacts, Folder, checked, sha256
@@ -79,7 +80,7 @@ class Store:
 
     def _engine(self, create: bool) -> Engine:
         if self.is_url:
-            return create_engine(self.place, pool_pre_ping=True)
+            return create_engine(self.place, poolclass=NullPool)
         folder, file = Path(self.place), Path(self.place) / FILE
         if not file.exists():
             if not create:
@@ -89,7 +90,7 @@ class Store:
             if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
                 raise StoreError(f"{folder} exists and is not a store; it was left alone. Give another --store.")
             folder.mkdir(parents=True, exist_ok=True)
-        engine = create_engine(f"sqlite:///{file}", connect_args={"timeout": 60})
+        engine = create_engine(f"sqlite:///{file}", connect_args={"timeout": 60}, poolclass=NullPool)
         event.listen(engine, "connect", _write_ahead)
         return engine
 
@@ -127,8 +128,6 @@ class Store:
     def unlock(self) -> None:
         """Let others write."""
         if self._writer is not None:
-            if self.is_url:
-                self._writer.invalidate()  # a connection that goes back to the pool would keep the lock
             self._writer.close()
             self._writer = None
 

@@ -110,19 +110,17 @@ def is_variational(method: Method) -> bool:
 
 def _training_data(config: dict[str, Any], method: Method) -> tuple[Any, ...]:
     about, rows = config["dataset"], config["rows"]
-    data = _dataset(_key(about))
+    data, own = _dataset(_key(about)), np.random.default_rng([TRAINING_SEED, config["seed"]])
     if "labels" in method.needs:
         if not isinstance(data, Conditional):
             raise ValueError(f"{method.title} needs labels, and {data.name} has none.")
-        X, _, labels = data.sample_conditional(rows or about["rows"] or 10_000, random_state=TRAINING_SEED)
+        once = np.random.default_rng(TRAINING_SEED)
+        X, _, labels = data.sample_conditional(rows or about["rows"], random_state=once if rows is None else own)
         return X, labels
     if rows is not None:
-        return (_shrunk(data.sample(rows, random_state=[TRAINING_SEED, config["seed"]])[0], about["shrink"]),)
+        return (_shrunk(data.sample(rows, random_state=own)[0], about["shrink"]),)
     if about["rows"] is not None:
         return (_rows_once(_key(about)),)
-    if about["shrink"] > 1 or not method.trained:
-        words = "shrink" if about["shrink"] > 1 else f"{method.title}, which is not trained step by step,"
-        raise ValueError(f"{words} needs a number of rows: give rows in the data set's or the method's table.")
     return (data,)
 
 

@@ -19,6 +19,7 @@ from unbraid.study.store import Result
 from unbraid.study.work import Order, Paused, perform
 
 PATIENCE = 5  # times that a task may take all of Dask's own tries with it before it counts as failed
+RECOUNT = 5.0  # seconds between two counts of the workers
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -54,7 +55,6 @@ def is_full(error: BaseException | None) -> bool:
 class InProcess:
     """One task after the other, here."""
 
-    n_workers = 1
     window = 1
 
     def __init__(self) -> None:
@@ -79,10 +79,15 @@ class OnDask:
         self.client = client
         self._orders: dict[Any, Order] = {}
         self._tries: dict[str, int] = {}
+        self._n_workers, self._count_again = 1, 0.0
 
     @property
     def n_workers(self) -> int:
-        return max(len(self.client.scheduler_info(n_workers=-1)["workers"]), 1)
+        """Workers of the cluster, which may grow and shrink; asked for every few seconds."""
+        if time.monotonic() > self._count_again:
+            self._n_workers = max(len(self.client.scheduler_info(n_workers=-1)["workers"]), 1)
+            self._count_again = time.monotonic() + RECOUNT
+        return self._n_workers
 
     @property
     def window(self) -> int:
