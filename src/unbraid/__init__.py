@@ -26,6 +26,7 @@ _ROOMS = (
     "probing",
     "report",
     "spectral",
+    "study",
     "testing",
     "theory",
 )

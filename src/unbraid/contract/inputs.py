@@ -11,11 +11,14 @@ was fitted on floats refuses uint8 pictures, unless it asks for floats in [0, 1]
 
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from copy import copy
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from unbraid.contract.lazy import is_lazy, sample_lazily
 from unbraid.contract.sources import as_source, is_dataset, is_sliceable
 
 BLOCK_BYTES = 64 * 2**20
@@ -64,7 +67,7 @@ class Rows:
     def __init__(self, X: Any, *, fewest: int = 1, drawn: int = 10_000):
         X, self.names = as_source(X)
         self.source = X
-        self.on_read: Callable[[int], Any] = lambda rows: None  # told how many rows each block had
+        self.on_read: Callable[[int], Any] = _pass  # told how many rows each block had
         self._draws = is_dataset(X)
         self.endless = self._draws and not hasattr(X, "rows")
         self._n: int | None
@@ -119,6 +122,8 @@ class Rows:
             return 1.0
         if self._draws:
             return 255.0
+        if is_lazy(self.source):
+            return 255.0 if bool((self.source > 1).any()) else 1.0
         return 255.0 if any(block.size and block.max() > 1 for block in self.stored()) else 1.0
 
     def read_as(self, *, unit: float, is_picture: bool, unit_interval: bool = False) -> None:
@@ -264,6 +269,9 @@ class Rows:
         ``then`` maps the chosen rows of each block before they are kept: a projection keeps memory small. The rows are
         a fair sample, but stand in no particular order.
         """
+        if is_lazy(self.source):
+            work = _Prepared(self._bare(), then)
+            return sample_lazily(self.source, count, random_state, work, self.on_read)
         kept: NDArray | None = None
         total = 0
         for block in self.stored():
@@ -291,6 +299,12 @@ class Rows:
             return np.empty((0, self.n_features), dtype=self.float_dtype)
         return kept[: min(total, count)]
 
+    def _bare(self) -> "Rows":
+        """The rules of these rows without the rows: what a task needs to check some of them."""
+        bare = copy(self)
+        bare.source, bare.on_read = None, _pass
+        return bare
+
     def fingerprint(self) -> str:
         """Tells this data from other data: shape, type, and a checksum of all rows in memory, or of some elsewhere."""
         if isinstance(self.source, np.ndarray) and not isinstance(self.source, np.memmap):
@@ -306,6 +320,22 @@ class Rows:
         return f"{' x '.join(map(str, (len(self), *self.row_shape)))} {self.dtype} {found:08x}"
 
 
+@dataclass(frozen=True)
+class _Prepared:
+    """Stored rows as checked, flat floats, mapped by ``then``; it travels to the workers that hold the rows."""
+
+    rules: Rows
+    then: Callable[[NDArray], NDArray] | None
+
+    def __call__(self, block: NDArray) -> NDArray:
+        rows = self.rules.clean(block).reshape(len(block), -1)
+        return self.then(rows) if self.then else rows
+
+
+def _pass(rows: int) -> None:
+    """Nobody asks how far the reading is."""
+
+
 def checksum(values: NDArray, start: int = 0) -> int:
     """CRC-32 of the numbers of an array in their order, whatever its layout in memory; ``start`` is that of others.
 
@@ -318,8 +348,3 @@ def checksum(values: NDArray, start: int = 0) -> int:
 def _check_known_shape(X: Any) -> None:
     if any(isinstance(s, float) for s in X.shape):  # NaN, as of a Dask array that was filtered
         raise ValueError(f"X has the unknown shape {X.shape}. Call X.compute_chunk_sizes() first.")
-
-
-def is_lazy(X: Any) -> bool:
-    """Whether X is a Dask array, which is mapped block by block and not computed."""
-    return hasattr(X, "map_blocks") and hasattr(X, "dask")

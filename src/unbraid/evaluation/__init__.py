@@ -53,7 +53,7 @@ def evaluate(
     dataset_or_factors : data set, its name, a pair (X, factors), or array (n_samples, n_factors)
         A data set has ``sample(n, random_state) -> X, factors``. X is anything that the model's ``fit`` takes: arrays,
         memory maps, files, frames, tensors, Dask arrays. With codes, the array of their factors: integers are classes,
-        floats are continuous.
+        floats are continuous. Of Dask arrays as many rows are drawn as the protocol needs, where the blocks are.
     metrics : "all", a name, or names
         Names of metrics or of rows of the table.
     protocol : {"fast", "dlib-v1"} or Protocol

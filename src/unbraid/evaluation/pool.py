@@ -7,6 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from unbraid.contract.inputs import Rows, is_sliceable
+from unbraid.contract.lazy import distinct_numbers, is_lazy, picked_rows
 from unbraid.contract.warnings import warn
 
 _AT_ONCE = 1000
@@ -48,11 +49,12 @@ def encode_pool(
     if isinstance(model_or_codes, _Array) or not isinstance(model_or_codes, _Encoder):
         if isinstance(data, str) or (isinstance(data, _Sampler) and not isinstance(data, _Array)):
             raise TypeError("codes were given with a data set; give the model itself, or the factors of these codes.")
-        return data, model_or_codes, None
+        factors, codes = _pool_of(data, model_or_codes, n, random_state)
+        return factors, codes, None
     if isinstance(data, str):
         data = import_module("unbraid.datasets").load(data)
     if isinstance(data, tuple) and len(data) == 2:
-        X, factors = data
+        factors, X = _pool_of(data[1], data[0], n, random_state)
     elif isinstance(data, _Sampler) and not isinstance(data, _Array):
         X, factors = data.sample(n, random_state=random_state)
         if isinstance(data, _OfKinds):
@@ -77,6 +79,26 @@ def _tell_angles(data: "_OfKinds") -> None:
     angles = [name for name, kind in zip(data.factor_names, data.factor_kinds or ()) if kind == "circle"]
     if angles:
         warn("UB106", names=", ".join(angles), stacklevel=4)
+
+
+def _pool_of(factors: Any, other: Any, n: int, random_state: int) -> tuple[Any, Any]:
+    """Both as they are; of Dask arrays, the same ``n`` rows of both, drawn at random where the blocks are."""
+    if not (is_lazy(factors) or is_lazy(other)):
+        return factors, other
+    sizes = len(factors), len(other)
+    if sizes[0] != sizes[1]:
+        raise ValueError(
+            f"there are {sizes[0]} rows of factors and {sizes[1]} rows of codes or data; give one of each."
+        )
+    every = sizes[0] <= n
+    rows = np.arange(sizes[0]) if every else distinct_numbers(sizes[0], n, np.random.RandomState(random_state))
+    return _rows_of(factors, rows), _rows_of(other, rows)
+
+
+def _rows_of(values: Any, rows: np.ndarray) -> Any:
+    if is_lazy(values):
+        return np.concatenate([part for _, part in picked_rows(values, rows, np.asarray)])
+    return values.iloc[rows] if hasattr(values, "iloc") else np.asarray(values)[rows]
 
 
 def _blocks(X: Any, rows: Rows) -> Iterator[Any]:

@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import ThreadpoolController
 
 from unbraid.contract.extras import require
-from unbraid.contract.inputs import Rows, is_lazy
+from unbraid.contract.inputs import Rows
+from unbraid.contract.lazy import is_lazy, map_lazily
 from unbraid.contract.progress import bar
 from unbraid.contract.randomness import check_random_state
 from unbraid.contract.summary import Summary
@@ -128,7 +129,7 @@ class SpectralEstimator(Exportable):
         """
         check_is_fitted(self, "maps_")
         if is_lazy(X):
-            return map_lazily(self.transform, X, self.n_factors_)
+            return map_lazily(self, X, self.n_factors_)
         return self._map_rows(X, self.maps_, self.n_factors_)
 
     def transform_error(self, X: Any) -> Floats:
@@ -224,10 +225,3 @@ def _oriented(maps: LocalMaps, mean: Floats, matrix: Floats, choice: Choice) -> 
     covariance = (codes - codes.mean(axis=0)).T @ choice.points
     strongest = covariance[np.arange(len(matrix)), np.abs(covariance).argmax(axis=1)]
     return matrix * np.where(strongest < 0, -1.0, 1.0)[:, None]
-
-
-def map_lazily(transform: Callable[[Any], Any], X: Any, width: int) -> Any:
-    """A Dask array of the codes (n, width) of a Dask array, computed block by block when they are asked for."""
-    X = X.rechunk(dict.fromkeys(range(1, X.ndim), -1))
-    dropped = list(range(2, X.ndim))
-    return X.map_blocks(transform, dtype=float, chunks=(X.chunks[0], (width,)), drop_axis=dropped)

@@ -7,13 +7,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from unbraid.contract.extras import require
-from unbraid.contract.inputs import is_lazy
+from unbraid.contract.lazy import is_lazy, map_lazily
 from unbraid.contract.randomness import check_random_state
 from unbraid.contract.summary import Summary
 from unbraid.export.exportable import Exportable
 from unbraid.export.graphs import Graphs
 from unbraid.manifold.noise import has_structure
-from unbraid.spectral.base import FINEST, map_lazily
+from unbraid.spectral.base import FINEST
 from unbraid.spectral.diagnostics import warn_of
 from unbraid.spectral.ica import best_rotation, excess_kurtosis, whitening
 from unbraid.spectral.reduction import affordable_rows, fit_reduction
@@ -93,7 +93,7 @@ class PCAICA(Exportable):
         """Codes (n, n_factors); a Dask array gives a Dask array."""
         check_is_fitted(self, "components_")
         if is_lazy(X):
-            return map_lazily(self.transform, X, self.n_factors_)
+            return map_lazily(self, X, self.n_factors_)
         parts = [(block.reshape(len(block), -1) - self.mean_) @ self.components_.T for block in self._read_new(X)]
         return np.concatenate(parts) if parts else np.empty((0, self.n_factors_))
 

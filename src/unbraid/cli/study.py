@@ -1,0 +1,293 @@
+"""``unbraid study``: run thousands of models by one file, look at them, score them anew."""
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Spec = Annotated[str, typer.Argument(metavar="SPEC", help="A TOML file, or one that is shipped: smoke, laptop, paper.")]
+MaybeSpec = Annotated[
+    str | None, typer.Argument(metavar="SPEC", help="The study's TOML file or shipped name; --store alone will do.")
+]
+StoreOption = Annotated[
+    str | None,
+    typer.Option("--store", metavar="PATH|URL", help="Folder of the results, or a database; default NAME.study."),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    group = typer.Typer(no_args_is_help=True, help="Run thousands of models by one file, and score them anew.")
+    group.command("run")(run)
+    group.command("list")(show)
+    group.command("status")(status)
+    group.command("watch")(watch)
+    for command in (retry, rescore, rank, merge, export, report):
+        group.command(command.__name__)(command)
+    app.add_typer(group, name="study")
+
+
+def place_of(spec: str | None, store: str | None) -> str:
+    """The store that is meant: the one given, or that of the spec's name."""
+    from unbraid.study import read_spec
+
+    if store is not None:
+        return store
+    if spec is None:
+        raise ValueError("which study? Give its SPEC, or --store.")
+    return f"{read_spec(spec).name}.study"
+
+
+def run(
+    spec: Spec,
+    store: StoreOption = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=0, help="Processes of one thread; default one per core; 0: in this one."),
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler in place of these, as tcp://host:8786.")
+    ] = None,
+    max_time: Annotated[
+        str | None,
+        typer.Option("--max-time", metavar="TIME", help="Stop after so long: 90s, 30m, 2h."),
+    ] = None,
+    only: Annotated[str | None, typer.Option(metavar="A:B", help="Only these of `study list`, as 0:100 or 7.")] = None,
+) -> None:
+    """Run what is pending of a study. Ctrl-C ends it cleanly; the same again goes on.
+
+    \b
+    unbraid study run smoke
+    unbraid study run laptop --store laptop.study --workers 2 --max-time 1h
+    unbraid study run paper --scheduler tcp://head:8786 --store postgresql+psycopg://me@head/paper
+    """
+    from unbraid.contract.progress import progress_style
+    from unbraid.study import read_spec, run_study, tasks_of
+
+    read = read_spec(spec)
+    place = store or f"{read.name}.study"
+    indices = None if only is None else slice_of(only, len(tasks_of(read)))
+    with progress_style("lines"):
+        sitting = run_study(
+            read, place, workers=workers, scheduler=scheduler, max_time=seconds_of(max_time), indices=indices
+        )
+    typer.echo(
+        f"{sitting.done} run(s) done, {sitting.failed} failed, {sitting.left} left, in {words_of(sitting.seconds)}."
+    )
+    if sitting.failed:
+        typer.secho(f"Why: `unbraid study status --store {place} --errors`. Again: `unbraid study retry`.", fg="yellow")
+    if sitting.ending == "interrupt":
+        raise KeyboardInterrupt
+    if sitting.left:
+        typer.echo("The same command goes on.")
+
+
+def seconds_of(text: str | None) -> float | None:
+    """90, 90s, 30m, 2h or 1d as seconds.
+
+    >>> seconds_of("2h"), seconds_of("90"), seconds_of(None)
+    (7200.0, 90.0, None)
+    """
+    if text is None:
+        return None
+    units = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+    number, unit = (text[:-1], units[text[-1]]) if text[-1:] in units else (text, 1)
+    try:
+        seconds = float(number) * unit
+    except ValueError:
+        seconds = -1.0
+    if not seconds > 0:
+        raise ValueError(f"--max-time is {text!r}; it must be a time such as 90s, 30m, 2h or 1d.")
+    return seconds
+
+
+def slice_of(text: str, n: int) -> list[int]:
+    """Numbers of tasks: one, or from : to (without the last).
+
+    >>> slice_of("2:4", 10), slice_of("7", 10), slice_of("8:", 10)
+    ([2, 3], [7], [8, 9])
+    """
+    first, colon, last = text.partition(":")
+    if not all(part.strip() == "" or part.strip().isdecimal() for part in (first, last)) or text.strip() in ("", ":"):
+        raise ValueError(f"--only is {text!r}; it must be a number or a range of `study list`, as 7 or 0:100.")
+    if not colon:
+        return [int(first)]
+    return list(range(int(first or 0), min(int(last or n), n)))
+
+
+def words_of(seconds: float) -> str:
+    """A time as people say it.
+
+    >>> words_of(42), words_of(3700)
+    ('42 s', '1 h 02 min')
+    """
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def show(
+    spec: Spec,
+    only: Annotated[str | None, typer.Option(metavar="A:B", help="Only these, as 0:100 or 7.")] = None,
+) -> None:
+    """The study's list of tasks: number, address, data set, method, strength, seed."""
+    from unbraid.study import read_spec, tasks_of
+
+    tasks = tasks_of(read_spec(spec))
+    for i in range(len(tasks)) if only is None else slice_of(only, len(tasks)):
+        task = tasks[i]
+        strength = "" if task.strength is None else f"{task.strength:g}"
+        typer.echo(f"{task.index}\t{task.run}\t{task.dataset}\t{task.method}\t{strength}\t{task.seed}")
+
+
+def status(
+    spec: MaybeSpec = None,
+    store: StoreOption = None,
+    errors: Annotated[bool, typer.Option("--errors", help="Show why runs failed.")] = False,
+) -> None:
+    """How far a study is; from any shell, while it runs."""
+    from unbraid.study import open as open_study
+    from unbraid.study.status import status_of
+
+    study = open_study(place_of(spec, store))
+    typer.echo(str(status_of(study.store)))
+    if errors:
+        for row in study.failures().itertuples():
+            typer.secho(f"\n{row.run}: {row.method} on {row.dataset}, seed {row.seed}", fg="yellow")
+            typer.echo(row.error)
+
+
+def watch(
+    spec: MaybeSpec = None,
+    store: StoreOption = None,
+    every: Annotated[float, typer.Option(metavar="S", min=0.2, help="Seconds between two looks.")] = 2.0,
+) -> None:
+    """How far a study is, live, until it is done or Ctrl-C."""
+    from rich.console import Console
+    from rich.live import Live
+
+    from unbraid.study import open as open_study
+    from unbraid.study.status import status_of
+
+    study = open_study(place_of(spec, store))
+    with Live(console=Console(), auto_refresh=False) as live:
+        while True:
+            found = status_of(study.store)
+            live.update(str(found), refresh=True)
+            if not found.writer:
+                break
+            time.sleep(every)
+
+
+def retry(spec: MaybeSpec = None, store: StoreOption = None) -> None:
+    """Make failed runs pending; `study run` then tries them again."""
+    from unbraid.study import Store
+
+    with Store(place_of(spec, store)) as opened:
+        opened.lock()
+        typer.echo(f"{opened.retry()} run(s) will be tried again by `unbraid study run`.")
+
+
+def rescore(
+    spec: MaybeSpec = None,
+    store: StoreOption = None,
+    metrics: Annotated[str, typer.Option(help="Names separated by commas, or all.")] = "all",
+    protocol: Annotated[str | None, typer.Option(help="fast or dlib-v1; default the study's.")] = None,
+    again: Annotated[bool, typer.Option("--again", help="Also what is there already.")] = False,
+    plugin: Annotated[
+        Path | None, typer.Option(metavar="FILE.py", help="Run this first: it registers metrics of your own.")
+    ] = None,
+) -> None:
+    """Compute metrics of all history from the codes that are kept; no model is needed.
+
+    \b
+    unbraid study rescore laptop --metrics dci_es,infomec
+    unbraid study rescore --store laptop.study --metrics my_metric --plugin my_metric.py
+    """
+    import runpy
+
+    from unbraid.contract.progress import progress_style
+    from unbraid.study import open as open_study
+    from unbraid.study import rescore as compute
+
+    if plugin is not None:
+        runpy.run_path(str(plugin))
+    study = open_study(place_of(spec, store))
+    names = metrics if metrics == "all" else [name.strip() for name in metrics.split(",")]
+    with progress_style("lines"):
+        typer.echo(f"{compute(study, names, protocol=protocol, again=again)} score(s) added.")
+
+
+def rank(
+    method: Annotated[str, typer.Argument(metavar="METHOD", help="A method of the study by its label, or any other.")],
+    spec: MaybeSpec = None,
+    store: StoreOption = None,
+    metric: Annotated[str, typer.Option(help="What to rank by.")] = "mig",
+    seeds: Annotated[int, typer.Option(min=1, help="Fits a data set, of a method that is not in the study.")] = 3,
+    rows: Annotated[int | None, typer.Option(min=10, help="Observations to fit it on, if it is not trained.")] = None,
+    assigned: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Its parameters; may be repeated.")
+    ] = None,
+) -> None:
+    """Place a method among all methods and strengths of a study.
+
+    \b
+    unbraid study rank hessian-ica laptop --metric mcc
+    unbraid study rank tangent-ica laptop --set n_factors=5 --rows 2000
+    """
+    from unbraid.cli.options import assignment
+    from unbraid.study import open as open_study
+    from unbraid.study import rank as place
+
+    parameters = dict(assignment(text, "--set", "n_factors=5") for text in assigned or [])
+    study = open_study(place_of(spec, store))
+    table = place(study, method, metric, parameters=parameters, seeds=seeds, rows=rows)
+    for dataset, of_data in table.groupby("dataset"):
+        typer.echo(f"{dataset}, by the median of {metric}:")
+        for row in of_data.itertuples():
+            strength = "" if row.strength != row.strength else f" {row.strength:g}"
+            line = f"{row.place:4d}  {row.median:7.4f}  {row.method}{strength} ({row.runs} runs)"
+            typer.secho(line, bold=row.method == method, fg="green" if row.method == method else None)
+
+
+def merge(
+    sources: Annotated[list[str], typer.Argument(metavar="SOURCE...", help="Stores, or exports with codes.")],
+    store: Annotated[str, typer.Option("--store", metavar="PATH|URL", help="Where to; made if it is not there.")],
+) -> None:
+    """Take the finished runs of other stores, or of exports with codes, into one store."""
+    from unbraid.study import Store
+    from unbraid.study import merge as join
+
+    with Store(store, create=True) as opened:
+        typer.echo(f"{join(opened, sources)} run(s) taken into {opened.shown}.")
+
+
+def export(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where to.")],
+    spec: MaybeSpec = None,
+    store: StoreOption = None,
+    codes: Annotated[int, typer.Option(min=0, help="Also the codes of so many rows, to be scored anew.")] = 0,
+    strips: Annotated[bool, typer.Option("--strips", help="Also the traversal strips.")] = False,
+) -> None:
+    """Write runs, scores, losses and curves as Parquet and CSV."""
+    from unbraid.study import export as write
+    from unbraid.study import open as open_study
+
+    for path in write(open_study(place_of(spec, store)), folder, codes=codes, strips=strips):
+        typer.echo(f"{path} ({path.stat().st_size / 1e6:.2f} MB)")
+
+
+def report(
+    spec: MaybeSpec = None,
+    store: StoreOption = None,
+    out: Annotated[str, typer.Option(metavar="PAGE", help="The page to write.")] = "study.html",
+) -> None:
+    """Write one page: the paper's claims beside this study's, tables that sort, figures, a strip per run."""
+    from unbraid.study import open as open_study
+    from unbraid.study.analysis import study_report
+
+    study = open_study(place_of(spec, store))
+    page = study_report(study, title=f"Study {study.name}")
+    typer.echo(f"Wrote {page.write(out)}.")

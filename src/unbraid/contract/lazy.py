@@ -1,0 +1,143 @@
+"""Dask arrays: rows are picked, checked, projected and coded as tasks where their blocks are, on any scheduler.
+
+What comes back to the caller is small: the rows of a sample. A cluster is used where a ``distributed.Client`` is open;
+else Dask's threads do the work.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+AT_ONCE = 256  # blocks that are asked for together: enough to keep workers busy, few enough for a progress bar
+
+
+def is_lazy(X: Any) -> bool:
+    """Whether X is a Dask array, which is mapped block by block and not computed."""
+    return hasattr(X, "map_blocks") and hasattr(X, "dask")
+
+
+def whole_rows(X: Any) -> Any:
+    """The same Dask array with blocks that hold whole rows."""
+    return X.rechunk(dict.fromkeys(range(1, X.ndim), -1))
+
+
+def map_lazily(model: Any, X: Any, width: int) -> Any:
+    """A Dask array of the codes (n, width) of a Dask array, computed block by block when they are asked for.
+
+    The model is one object of the graph, so a worker receives it once, not with every block, and keeps what it builds
+    from it, such as the tree of its neighbour search.
+
+    Parameters
+    ----------
+    model : estimator
+        Its ``transform`` maps a block.
+    X : Dask array (n, ...)
+    width : int
+
+    Returns
+    -------
+    Dask array (n, width)
+    """
+    from dask import delayed
+
+    X = whole_rows(X)
+    return X.map_blocks(
+        _codes,
+        model=delayed(model, pure=False, traverse=False),
+        dtype=np.float64,
+        meta=np.empty((0, width)),
+        chunks=(X.chunks[0], (width,)),
+        drop_axis=list(range(2, X.ndim)),
+    )
+
+
+def _codes(block: NDArray, model: Any) -> NDArray:
+    return np.asarray(model.transform(block))
+
+
+def picked_rows(X: Any, rows: NDArray, work: Callable[[NDArray], NDArray]) -> Iterator[tuple[int, NDArray]]:
+    """``work`` of the given rows, block after block, each done where its block is.
+
+    Parameters
+    ----------
+    X : Dask array (n, ...)
+    rows : array of int
+        Increasing row numbers; blocks without any are not computed at all.
+    work : callable (rows of a block, ...) -> array
+        What to do with them before they travel: a check, a projection.
+
+    Yields
+    ------
+    passed : int
+        Rows of the blocks that were gone through since the last.
+    done : array
+    """
+    from dask import compute, delayed
+
+    X = whole_rows(X)
+    blocks = X.to_delayed().reshape(-1)
+    ends = np.cumsum(X.chunks[0])
+    bounds = np.searchsorted(rows, np.concatenate([[0], ends]))
+    shared, pick = delayed(work, pure=False, traverse=False), delayed(_picked, pure=False)
+    for start in range(0, len(blocks), AT_ONCE):
+        stop = min(start + AT_ONCE, len(blocks))
+        tasks = []
+        for k in range(start, stop):
+            mine = rows[bounds[k] : bounds[k + 1]] - (ends[k] - X.chunks[0][k])
+            if len(mine):
+                tasks.append(pick(blocks[k], mine, shared))
+        passed = int(sum(X.chunks[0][start:stop]))
+        for done in compute(*tasks):
+            yield passed, done
+            passed = 0
+
+
+def _picked(block: Any, rows: NDArray, work: Callable[[NDArray], NDArray]) -> NDArray:
+    block = np.asarray(block)
+    return work(block if len(rows) == len(block) else block[rows])
+
+
+def sample_lazily(
+    X: Any,
+    count: int,
+    random_state: np.random.RandomState,
+    work: Callable[[NDArray], NDArray],
+    on_read: Callable[[int], Any],
+) -> NDArray:
+    """``work`` of ``count`` rows, drawn without replacement, in their order; of all rows if there are no more.
+
+    Parameters
+    ----------
+    X : Dask array (n, ...)
+    count : int
+    random_state : RandomState
+    work : callable (rows, ...) -> array (rows, features)
+    on_read : callable (int)
+        Told how many rows were gone through.
+
+    Returns
+    -------
+    array (min(count, n), features)
+    """
+    n = int(X.shape[0])
+    rows = np.arange(n) if n <= count else distinct_numbers(n, count, random_state)
+    parts = []
+    for passed, done in picked_rows(X, rows, work):
+        on_read(passed)
+        parts.append(done)
+    return np.concatenate(parts)
+
+
+def distinct_numbers(n: int, count: int, random_state: np.random.RandomState) -> NDArray[np.int64]:
+    """``count`` of the numbers below ``n``, each as likely as the others, increasing; no list of all n is made.
+
+    Examples
+    --------
+    >>> found = distinct_numbers(10**12, 1000, np.random.RandomState(0))
+    >>> len(found), bool((np.diff(found) > 0).all())
+    (1000, True)
+    """
+    seed = int(random_state.randint(2**31))
+    return np.sort(np.random.default_rng(seed).choice(n, count, replace=False, shuffle=False))

@@ -1,0 +1,233 @@
+"""The page of a study: verdicts, answers with figures, every run with its scores and its traversal strip; one file.
+
+It knows no study: frames, answers and strips come in, so that pages of other tools' results can be made as well.
+"""
+
+import base64
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from math import isnan
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unbraid.report.html import Report
+
+STYLE = """
+th button { all: unset; cursor: pointer; font: inherit; color: inherit; }
+th button:focus-visible { outline: 2px solid var(--accent); }
+th[aria-sort="ascending"] button::after { content: " \\2191"; }
+th[aria-sort="descending"] button::after { content: " \\2193"; }
+input.filter { font: inherit; padding: .3rem .6rem; margin: 0 0 .6rem; border: 1px solid var(--line);
+  border-radius: 6px; width: 22rem; max-width: 100%; }
+.strips { display: flex; flex-wrap: wrap; gap: .8rem; margin: .6rem 0 1rem; }
+.strips figure { margin: 0; max-width: 17rem; }
+.strips figure:target { outline: 3px solid var(--accent); outline-offset: 4px; }
+.strips img { image-rendering: pixelated; width: 100%; }
+table.wide { font-size: .84rem; }
+table.wide :is(th, td) { white-space: nowrap; padding-right: .7rem; }
+"""
+
+SCRIPT = """
+const read = cell => {
+  const text = cell.textContent.trim(), number = Number(text.replace("%", "").replace("\\u2212", "-"));
+  return text === "" || text === "\\u2013" ? null : Number.isNaN(number) ? text : number;
+};
+const compare = (a, b) => a === null || b === null ? (a === null) - (b === null)
+  : typeof a === typeof b ? (typeof a === "number" ? a - b : a.localeCompare(b)) : typeof a === "number" ? -1 : 1;
+for (const table of document.querySelectorAll("table")) {
+  const body = table.tBodies[0], heads = [...table.tHead.rows[0].cells];
+  heads.forEach((head, column) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = head.textContent;
+    head.replaceChildren(button);
+    button.addEventListener("click", () => {
+      const down = head.getAttribute("aria-sort") === "ascending";
+      heads.forEach(other => other.removeAttribute("aria-sort"));
+      head.setAttribute("aria-sort", down ? "descending" : "ascending");
+      const rows = [...body.rows].map(row => [read(row.cells[column]), row]);
+      rows.sort(([a], [b]) => a === null || b === null ? compare(a, b) : down ? compare(b, a) : compare(a, b));
+      body.replaceChildren(...rows.map(([, row]) => row));
+    });
+  });
+  table.classList.toggle("wide", heads.length > 8);
+  if (body.rows.length > 20) {
+    const filter = document.createElement("input");
+    filter.type = "search";
+    filter.className = "filter";
+    filter.placeholder = "show rows that contain\\u2026";
+    filter.setAttribute("aria-label", "show rows that contain");
+    filter.addEventListener("input", () => {
+      const words = filter.value.toLowerCase().split(/\\s+/).filter(Boolean);
+      for (const row of body.rows) {
+        const text = row.textContent.toLowerCase();
+        row.hidden = !words.every(word => text.includes(word));
+      }
+    });
+    table.parentElement.before(filter);
+  }
+}
+for (const cell of document.querySelectorAll("td:first-child")) {
+  const id = "run-" + cell.textContent;
+  if (document.getElementById(id)) {
+    const link = document.createElement("a");
+    link.href = "#" + id;
+    link.textContent = cell.textContent;
+    cell.replaceChildren(link);
+  }
+}
+const reveal = () => {
+  const target = location.hash && document.getElementById(location.hash.slice(1));
+  if (target) { target.closest("details").open = true; target.scrollIntoView({block: "center"}); }
+};
+addEventListener("hashchange", reveal);
+reveal();
+"""
+
+KINDS = {"agrees": "good", "disagrees": "look"}
+
+
+class AnswerLike(Protocol):
+    """What a page shows of an answer: see :class:`unbraid.study.analysis.Answer`."""
+
+    @property
+    def title(self) -> str: ...
+    @property
+    def claims(self) -> Sequence[Any]: ...
+    @property
+    def table(self) -> Any: ...
+    @property
+    def source(self) -> str: ...
+    @property
+    def n_runs(self) -> int: ...
+    @property
+    def notes(self) -> Sequence[str]: ...
+    def figure(self) -> Any: ...
+
+
+class StudyPage(Report):
+    """A report whose tables sort at a click and can be filtered, by a script in the page itself."""
+
+    def strips(self, folded: str, strips: Iterable[tuple[str, str, NDArray]]) -> "StudyPage":
+        """Pictures of runs (run, caption, uint8 image) behind a line; ``#run-ID`` leads to one."""
+        figures = "".join(
+            f'<figure id="run-{escape(run)}"><img src="{png(image)}" alt="Traversal of {escape(caption)}">'
+            f"<figcaption>{escape(caption)}</figcaption></figure>"
+            for run, caption, image in strips
+        )
+        self._add(f'<details><summary>{escape(folded)}</summary><div class="strips">{figures}</div></details>')
+        return self
+
+    def html(self) -> str:
+        """The page as text."""
+        page = super().html().replace("</style>", f"{STYLE}</style>", 1)
+        head, body, tail = page.rpartition("</body>")
+        return f"{head}<script>{SCRIPT}</script>{body}{tail}"
+
+
+def study_page(
+    title: str,
+    runs: Any,
+    answers: Sequence[AnswerLike],
+    *,
+    unanswered: Mapping[str, str] | None = None,
+    strips: Mapping[str, NDArray] | None = None,
+    lead: str = "",
+) -> StudyPage:
+    """The page of a study.
+
+    Parameters
+    ----------
+    title : str
+    runs : DataFrame
+        One row per run: run, dataset, method, strength, seed, and any further columns to show.
+    answers : sequence of Answer
+    unanswered : mapping of str to str, optional
+        Questions that this study cannot answer, and why.
+    strips : mapping of run to uint8 image, optional
+        Traversals, (height, width) or (height, width, 3).
+    lead : str
+
+    Returns
+    -------
+    StudyPage
+        With ``write(path)`` and ``html()``.
+    """
+    page = StudyPage(title, lead)
+    _add_verdicts(page, answers, unanswered or {})
+    for answer in answers:
+        _add_answer(page, answer)
+    page.section("All runs").text("A click on a column's name sorts by it.")
+    shown = runs.assign(strength=[f"{x:g}" if x == x else "" for x in runs["strength"]])
+    page.table(list(shown.columns), [[_shown(value) for value in row] for row in shown.itertuples(index=False)])
+    _add_strips(page, runs, strips or {})
+    return page
+
+
+def _add_verdicts(page: StudyPage, answers: Sequence[AnswerLike], unanswered: Mapping[str, str]) -> None:
+    page.section("What it says, beside the paper")
+    rows = [
+        (claim.verdict, claim.text, claim.figure_words, claim.interval_words, claim.paper)
+        for answer in answers
+        for claim in answer.claims
+    ]
+    if rows:
+        page.text(
+            "Intervals are 95 %, over seeds: data sets, methods and strengths are as given. A sentence of the paper "
+            "holds here where the whole interval lies on its side, and fails where all of it lies on the other."
+        )
+        page.table(["verdict", "what the paper says", "here", "95 % interval", "the paper's figure"], rows)
+    if unanswered:
+        page.note([f"{question}: {why}" for question, why in unanswered.items()], "look")
+
+
+def _add_answer(page: StudyPage, answer: AnswerLike) -> None:
+    page.section(answer.title)
+    for verdict in dict.fromkeys(claim.verdict for claim in answer.claims):
+        page.note([c.words for c in answer.claims if c.verdict == verdict], KINDS.get(verdict, ""))
+    page.figure(answer.figure(), f"{type(answer).figure.__doc__} {answer.n_runs} runs.")
+    page.text(*answer.notes, f"Source: {answer.source}.")
+    rows = [[_shown(value) for value in row] for row in answer.table.itertuples(index=False)]
+    page.table(list(answer.table.columns), rows, folded=f"The figures: {len(rows)} rows")
+
+
+def _add_strips(page: StudyPage, runs: Any, strips: Mapping[str, NDArray]) -> None:
+    shown = runs[runs["run"].isin(list(strips))]
+    if not len(shown):
+        return
+    page.section("Moving along the codes").text(
+        "A strip per run: each row moves one code and holds the others still. Rows in which one thing changes are good."
+    )
+    for (dataset, method), rows in shown.groupby(["dataset", "method"], sort=True):
+        captions = [
+            f"{method}{'' if isnan(strength) else f', strength {strength:g}'}, seed {seed}: {run[:8]}"
+            for run, strength, seed in rows[["run", "strength", "seed"]].itertuples(index=False)
+        ]
+        images = [(run, caption, strips[run]) for run, caption in zip(rows["run"], captions)]
+        page.strips(f"{dataset}, {method}: {len(rows)} runs", images)
+
+
+def png(image: NDArray) -> str:
+    """A uint8 image as a data address.
+
+    >>> png(np.zeros((2, 2), np.uint8))[:22]
+    'data:image/png;base64,'
+    """
+    from PIL import Image
+
+    pixels = np.asarray(image)
+    if pixels.dtype != np.uint8 or pixels.ndim not in (2, 3):
+        raise ValueError(
+            "a strip must be uint8, (height, width) or (height, width, channels); "
+            f"received {pixels.dtype}, {pixels.shape}."
+        )
+    buffer = io.BytesIO()
+    Image.fromarray(pixels[..., 0] if pixels.shape[2:] == (1,) else pixels).save(buffer, "PNG", optimize=True)
+    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
+
+
+def _shown(value: Any) -> Any:
+    return "–" if isinstance(value, float) and isnan(value) else value

@@ -1,0 +1,35 @@
+"""What a study means: one function per question, each with a table, a figure and words that intervals decide.
+
+>>> sorted(QUESTIONS)
+['agreement', 'independence', 'selection', 'spread', 'usefulness', 'variance']
+"""
+
+from unbraid.study.analysis.agreement import Agreement, agreement
+from unbraid.study.analysis.claims import Answer, Claim, Unanswerable
+from unbraid.study.analysis.independence import Independence, independence
+from unbraid.study.analysis.page import study_report
+from unbraid.study.analysis.questions import QUESTIONS
+from unbraid.study.analysis.selection import Selection, selection
+from unbraid.study.analysis.spread import Spread, spread
+from unbraid.study.analysis.usefulness import Usefulness, usefulness
+from unbraid.study.analysis.variance import Variance, variance
+
+__all__ = [
+    "QUESTIONS",
+    "Agreement",
+    "Answer",
+    "Claim",
+    "Independence",
+    "Selection",
+    "Spread",
+    "Unanswerable",
+    "Usefulness",
+    "Variance",
+    "agreement",
+    "independence",
+    "selection",
+    "spread",
+    "study_report",
+    "usefulness",
+    "variance",
+]

@@ -1,0 +1,149 @@
+"""(b) How much do the metrics agree? Their rank correlation over the runs of a data set."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from unbraid.contract.extras import require
+from unbraid.evaluation.interval import interval
+from unbraid.report.drawing import panels
+from unbraid.study.analysis.claims import Answer, Claim
+from unbraid.study.analysis.frames import DISENTANGLEMENT, Floats, StudyLike, chosen_metrics, scored
+from unbraid.study.analysis.paper import METRIC_TITLES, PAPER, metric_title
+from unbraid.study.analysis.resampling import over_seeds, rank_correlations
+
+PAIRS = (("beta_vae", "factor_vae"), ("mig", "dci_disentanglement"))  # strongly correlated, says the paper
+
+
+@dataclass(frozen=True)
+class Agreement(Answer):
+    """Rank correlations of the metrics; see :class:`~unbraid.study.analysis.Answer`.
+
+    Attributes
+    ----------
+    matrices : dict of str to DataFrame
+        The correlations of each data set.
+    """
+
+    matrices: dict[str, Any]
+
+    def figure(self) -> Any:
+        """The matrix of rank correlations of each data set, in per cent."""
+        n = len(next(iter(self.matrices.values())))
+        side = max(2.6, 0.34 * n + 1.3)
+        fig, axes = panels(len(self.matrices), 2, side + 0.4, side)
+        for ax, (dataset, matrix) in zip(axes, self.matrices.items()):
+            heat_matrix(ax, 100 * matrix.to_numpy(), [metric_title(m) for m in matrix.index])
+            ax.set_title(dataset, fontsize=9)
+        return fig
+
+
+def heat_matrix(ax: Any, values: Floats, rows: Sequence[str], columns: Sequence[str] | None = None) -> None:
+    """A matrix between -100 and 100 as colours with its figures."""
+    columns = rows if columns is None else columns
+    ax.imshow(values, cmap="RdBu_r", vmin=-100, vmax=100, aspect="auto")
+    for i, j in np.ndindex(values.shape):
+        if np.isfinite(values[i, j]):
+            ax.text(j, i, f"{values[i, j]:.0f}", ha="center", va="center", fontsize=6.5,
+                    color="white" if abs(values[i, j]) > 60 else "black")  # fmt: skip
+    ax.set_xticks(range(len(columns)), columns, rotation=45, ha="right", fontsize=7)
+    ax.set_yticks(range(len(rows)), rows, fontsize=7)
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+
+
+def agreement(
+    study: StudyLike,
+    *,
+    metrics: Sequence[str] | None = None,
+    representation: str = "mean",
+    n_resamples: int = 500,
+    random_state: int = 0,
+) -> Agreement:
+    """Spearman's correlation of every two metrics over the runs of each data set.
+
+    Parameters
+    ----------
+    study : Study
+    metrics : sequence of str, optional
+        By default all that know the factors and are scored for every run.
+    representation : {"mean", "sampled"}
+    n_resamples : int
+        Bootstrap samples behind the intervals.
+    random_state : int
+
+    Returns
+    -------
+    Agreement
+        ``.table``, ``.matrices``, ``.claims``, ``.words``, ``.figure()``.
+
+    References
+    ----------
+    Locatello et al. (2019), section 5.2, figure 2.
+    """
+    pandas = require("pandas", "study")
+    table = scored(study, representation)
+    names = chosen_metrics(table, metrics, DISENTANGLEMENT, least=2)
+    values, cells = table.values(names), table.cells
+    home = table.frame["dataset"].to_numpy()
+    found, drawn = over_seeds(
+        lambda x, where: _matrices(x, where, table.datasets), cells, (values, home), n_resamples, random_state
+    )
+    low, high = interval(found, drawn, (-1.0, 1.0))
+    rows = [
+        (dataset, names[i], names[j], found[d, i, j], low[d, i, j], high[d, i, j],
+         "strong" if {names[i], names[j]} in map(set, PAIRS) else "")
+        for d, dataset in enumerate(table.datasets)
+        for i in range(len(names))
+        for j in range(i + 1, len(names))
+    ]  # fmt: skip
+    columns = ["dataset", "metric", "other", "correlation", "low", "high", "paper"]
+    lacking = (f"Not scored for every run, so left out: {', '.join(table.left_out)}.",) if table.left_out else ()
+    return Agreement(
+        title="How much do the metrics agree?",
+        table=pandas.DataFrame(rows, columns=columns),
+        claims=_claims(found.mean(axis=0), drawn.mean(axis=1), names),
+        source=f"{PAPER}, section 5.2, figure 2 (Noisy-dSprites; words only in our source)",
+        n_runs=len(values),
+        notes=("Claims are about the mean over data sets.", *lacking),
+        matrices={name: pandas.DataFrame(m, names, names) for name, m in zip(table.datasets, found)},
+    )
+
+
+def _matrices(values: Floats, home: Any, datasets: Sequence[str]) -> Floats:
+    return np.array([rank_correlations(values[home == name]) for name in datasets])
+
+
+def _claims(mean: Floats, drawn: Floats, names: list[str]) -> tuple[Claim, ...]:
+    """``mean`` (metrics, metrics), ``drawn`` (resamples, metrics, metrics): averages over data sets."""
+    inside = [m for m in METRIC_TITLES if m in names]
+    place = {m: names.index(m) for m in inside}
+    plain = [place[m] for m in inside if m != "modularity"]
+    upper = np.triu_indices(len(plain), 1)
+
+    def others(c: Floats) -> Floats:
+        return c[..., plain, :][..., plain][..., upper[0], upper[1]].mean(axis=-1)
+
+    claims = []
+    if len(plain) > 1:
+        claims.append(_claim("all metrics but Modularity are correlated", "mildly correlated", "their mean correlation",
+                             others(mean), others(drawn)))  # fmt: skip
+    if len(plain) > 2:
+        for a, b in PAIRS:
+            if a in place and b in place:
+                gap = [c[..., place[a], place[b]] - others(c) for c in (mean, drawn)]
+                pair = f"{METRIC_TITLES[a]} and {METRIC_TITLES[b]}"
+                claims.append(_claim(f"{pair} agree more than most", "strongly correlated",
+                                     "their correlation, less the mean of all but Modularity", *gap))  # fmt: skip
+    if len(plain) > 1 and "modularity" in place:
+        gap = [others(c) - c[..., place["modularity"], :][..., plain].mean(axis=-1) for c in (mean, drawn)]
+        claims.append(_claim("Modularity agrees less with the others than they do with each other",
+                             "the exception", "the difference of the mean correlations", *gap))  # fmt: skip
+    return tuple(claims)
+
+
+def _claim(text: str, paper: str, measure: str, value: Floats, drawn: Floats) -> Claim:
+    low, high = interval(value, drawn, (-2.0, 2.0))
+    return Claim(text, paper, measure, float(value), float(low), float(high), least=0.0)

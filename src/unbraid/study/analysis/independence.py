@@ -1,0 +1,161 @@
+"""(a) Do the regularisers make the codes independent? Total correlation of mean and sampled codes over strength."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from unbraid.contract.extras import require
+from unbraid.evaluation.interval import interval
+from unbraid.report.drawing import BLUE, RED, panels, quiet
+from unbraid.study.analysis.claims import Answer, Claim, Unanswerable
+from unbraid.study.analysis.frames import SETTING, Floats, Ints, StudyLike, scored
+from unbraid.study.analysis.paper import PAPER, method_title
+from unbraid.study.analysis.resampling import over_seeds, rank_correlations
+
+TC = "total_correlation"
+WEAKER = "annealed-vae"  # its strength is a capacity: more of it regularises less; the paper leaves it out, too
+
+
+@dataclass(frozen=True)
+class Independence(Answer):
+    """Trends of total correlation with strength; see :class:`~unbraid.study.analysis.Answer`.
+
+    Attributes
+    ----------
+    levels : DataFrame
+        The median total correlation of each data set, method, strength and representation, and its range over seeds.
+    """
+
+    levels: Any
+
+    def figure(self) -> Any:
+        """Total correlation over strength, a panel per data set and method; bars are the range over seeds."""
+        groups = list(self.levels.groupby(["dataset", "method"], sort=True))
+        fig, axes = panels(len(groups), 6 if len(groups) > 4 else 4, 2.3, 2.0)
+        for ax, ((dataset, method), rows) in zip(axes, groups):
+            for name, colour in (("sampled", BLUE), ("mean", RED)):
+                part = rows[(rows["representation"] == name) & np.isfinite(rows["median"])]
+                reach = [part["median"] - part["least"], np.minimum(part["most"], 1e300) - part["median"]]
+                ax.errorbar(
+                    part["strength"], part["median"], yerr=reach, color=colour, marker="o", ms=3, lw=1, label=name
+                )
+            ax.set_title(f"{method_title(method)}, {dataset}", fontsize=8)
+            ax.set_ylim(bottom=0)
+            quiet(ax)
+        axes[0].legend(frameon=False, fontsize=7)
+        axes[0].set_ylabel("total correlation (nats)", fontsize=8)
+        fig.supxlabel("strength", fontsize=8)
+        return fig
+
+
+def independence(study: StudyLike, *, n_resamples: int = 500, random_state: int = 0) -> Independence:
+    """Total correlation (Gaussian) of the mean and of the sampled codes, over the strength of the regulariser.
+
+    The trend is Spearman's correlation of strength and total correlation over the runs of a method.
+
+    Parameters
+    ----------
+    study : Study
+        With scores of both representations.
+    n_resamples : int
+        Bootstrap samples behind the intervals.
+    random_state : int
+
+    Returns
+    -------
+    Independence
+        ``.table``, ``.levels``, ``.claims``, ``.words``, ``.figure()``.
+
+    References
+    ----------
+    Locatello et al. (2019), section 5.1, figure 1.
+    """
+    pandas = require("pandas", "study")
+    frame = _both(study)
+    cells = frame.groupby(SETTING, sort=True).ngroup().to_numpy()
+    groups = frame.groupby(["dataset", "method"], sort=True).ngroup().to_numpy()
+    values = frame[["strength", "mean", "sampled"]].to_numpy(np.float64)
+    names = frame[["dataset", "method"]].drop_duplicates().sort_values(["dataset", "method"])
+    counted = (names["method"] != WEAKER).to_numpy()
+    arrays = (values, groups, _strongest(frame))
+    found, drawn = over_seeds(_trends, cells, arrays, n_resamples, random_state)
+    low, high = interval(found, drawn, (-1.0, 1.0))
+    rows = [
+        (*name, representation, found[k, j], low[k, j], high[k, j], "falls" if representation == "sampled" else "rises")
+        for k, name in enumerate(names.itertuples(index=False, name=None))
+        for j, representation in enumerate(("mean", "sampled"))
+    ]
+    columns = ["dataset", "method", "representation", "trend", "low", "high", "paper"]
+    table = pandas.DataFrame(rows, columns=columns)
+    table.loc[table["method"] == WEAKER, "paper"] = ""
+    overall, again = (x[..., counted, :].mean(axis=-2) for x in (found, drawn))
+    return Independence(
+        title="Do the regularisers make the codes independent?",
+        table=table,
+        claims=_claims(overall, *interval(overall, again, (-1.0, 1.0))),
+        source=f"{PAPER}, section 5.1, figure 1 (Color-dSprites; no figures in print)",
+        n_runs=len(frame),
+        notes=_notes(counted),
+        levels=_levels(frame),
+    )
+
+
+def _both(study: StudyLike) -> Any:
+    """One row per run with finite strength: total correlation of its mean and of its sampled codes."""
+    mean, sampled = scored(study, "mean"), scored(study, "sampled")
+    for name, table in (("mean", mean), ("sampled", sampled)):
+        if TC not in table.metrics:
+            raise Unanswerable(
+                f"{TC} of the {name} codes is not scored for every run; `unbraid study rescore --metrics {TC}` adds it."
+            )
+    right = sampled.frame[["run", TC]].rename(columns={TC: "sampled"})
+    frame = mean.frame[["run", *SETTING, TC]].rename(columns={TC: "mean"}).merge(right, on="run")
+    several = frame.groupby(["dataset", "method"])["strength"].transform("nunique") > 1
+    if not several.any():
+        raise Unanswerable("no method was run with two strengths or more; the trend over strength needs that.")
+    return frame[several & frame["strength"].notna()].reset_index(drop=True)
+
+
+def _strongest(frame: Any) -> Any:
+    return (frame["strength"] == frame.groupby(["dataset", "method"])["strength"].transform("max")).to_numpy()
+
+
+def _trends(values: Floats, groups: Ints, strongest: Any) -> Floats:
+    """(groups, 3): trend of the mean, trend of the sampled, how often the mean exceeds the sampled at the strongest."""
+    out = np.empty((groups.max() + 1, 3))
+    for k in range(len(out)):
+        mine = values[groups == k]
+        with_strength = rank_correlations(mine)[0, 1:]
+        top = values[(groups == k) & strongest]
+        out[k] = *np.nan_to_num(with_strength), np.mean(top[:, 1] > top[:, 2]) - np.mean(top[:, 1] < top[:, 2])
+    return out
+
+
+def _claims(value: Floats, low: Floats, high: Floats) -> tuple[Claim, ...]:
+    text = (
+        ("the total correlation of the mean codes grows with the strength", "it grows", "mean trend", 0.0, np.inf),
+        ("the total correlation of the sampled codes falls with the strength", "it falls", "mean trend", -np.inf, 0.0),
+        (
+            "at full strength the mean codes are more correlated than the sampled ones",
+            "they are, with minor exceptions",
+            "runs where they are, less runs where they are not, as a share",
+            0.0,
+            np.inf,
+        ),
+    )
+    return tuple(
+        Claim(said, paper, measure, float(value[j]), float(low[j]), float(high[j]), least, most)
+        for j, (said, paper, measure, least, most) in enumerate(text)
+    )
+
+
+def _levels(frame: Any) -> Any:
+    long = frame.melt(SETTING, ["mean", "sampled"], "representation", TC)
+    return long.groupby([*SETTING, "representation"])[TC].agg(median="median", least="min", most="max").reset_index()
+
+
+def _notes(counted: Floats) -> tuple[str, ...]:
+    note = "Trend: Spearman's correlation of strength and total correlation over the runs of a method; 1 is rising."
+    left = "AnnealedVAE is not in the claims: a larger capacity regularises less."
+    return (note,) if counted.all() else (note, left)

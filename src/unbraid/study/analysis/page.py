@@ -1,0 +1,94 @@
+"""The report of a study, from its store alone."""
+
+from typing import Any
+
+from numpy.typing import NDArray
+
+from unbraid.contract.extras import require
+from unbraid.report.study import StudyPage, study_page
+from unbraid.study.analysis.claims import Answer, Unanswerable
+from unbraid.study.analysis.frames import SETTING, StudyLike, scored
+from unbraid.study.analysis.paper import METRIC_TITLES, metric_title
+from unbraid.study.analysis.questions import QUESTIONS
+
+MOST_STRIPS = 600  # about 10 kB each; beyond, one run of each setting shows its strip
+
+
+def study_report(
+    study: StudyLike, *, title: str = "", n_resamples: int | None = None, random_state: int = 0
+) -> StudyPage:
+    """One self-contained page of a study: verdicts beside the paper's, tables that sort, figures, a strip per run.
+
+    Parameters
+    ----------
+    study : Study
+        As :func:`unbraid.study.open` gives it; nothing but its store is read.
+    title : str
+    n_resamples : int, optional
+        Bootstrap samples behind the intervals; 500 by default, 200 for the choice of models.
+    random_state : int
+
+    Returns
+    -------
+    StudyPage
+        With ``write(path)`` and ``html()``.
+    """
+    require("pandas", "study")
+    given: dict[str, Any] = {} if n_resamples is None else {"n_resamples": n_resamples}
+    answers, unanswered = [], {}
+    for name, ask in QUESTIONS.items():
+        found = _asked(ask, study, given | {"random_state": random_state})
+        if isinstance(found, Unanswerable):
+            unanswered[name.capitalize()] = str(found)
+        else:
+            answers.append(found)
+    runs = study.runs()
+    return study_page(
+        title or "A study of disentanglement",
+        _run_table(study, runs),
+        answers,
+        unanswered=unanswered,
+        strips=_strips(study, runs),
+        lead=_lead(runs),
+    )
+
+
+def _asked(ask: Any, study: StudyLike, options: dict[str, Any]) -> Answer | Unanswerable:
+    """The answer, or the reason why there is none, which goes on the page."""
+    try:
+        return ask(study, **options)
+    except Unanswerable as reason:
+        return reason
+
+
+def _lead(runs: Any) -> str:
+    settings = runs.groupby(SETTING, dropna=False)["seed"].nunique()
+    counts = runs["status"].value_counts()
+    return (
+        f"{len(runs)} runs ({', '.join(f'{n} {status}' for status, n in counts.items())}): "
+        f"{runs['dataset'].nunique()} data set(s), {runs['method'].nunique()} method(s), {len(settings)} settings, "
+        f"{_range(settings.min(), settings.max())} seeds each; {runs['seconds'].sum() / 3600:.1f} hours of computing."
+    )
+
+
+def _range(least: int, most: int) -> str:
+    return f"{least}" if least == most else f"{least} to {most}"
+
+
+def _run_table(study: StudyLike, runs: Any) -> Any:
+    """A row per run, scored or not: what it is, its status, and the paper's metrics of its mean codes."""
+    base = runs[["run", *SETTING, "seed", "status"]].assign(strength=runs["strength"].astype(float))
+    base["seconds"] = [f"{x:.1f}" if x == x else "" for x in runs["seconds"].astype(float)]
+    if "mean" not in set(study.scores()["representation"]):
+        return base
+    table = scored(study, methods="all")
+    names = [name for name in (*METRIC_TITLES, "mcc", "total_correlation") if name in table.frame]
+    scores = table.frame[["run", *names]].rename(columns={name: metric_title(name) for name in names})
+    return base.merge(scores, on="run", how="left")
+
+
+def _strips(study: StudyLike, runs: Any) -> dict[str, NDArray]:
+    """The strip of every run that has one; of a large study, that of one run of each setting."""
+    chosen = runs if len(runs) <= MOST_STRIPS else runs.sort_values("seed").drop_duplicates(SETTING)
+    found = {run: study.strip(run) for run in chosen["run"]}
+    return {run: image for run, image in found.items() if image is not None}

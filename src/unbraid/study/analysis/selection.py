@@ -1,0 +1,202 @@
+"""(d) Can models be chosen without labels? Unsupervised scores, and settings that were good elsewhere."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from unbraid.contract.extras import require
+from unbraid.evaluation.interval import interval
+from unbraid.report.drawing import BLUE, GREY, figure, quiet
+from unbraid.study.analysis.agreement import heat_matrix
+from unbraid.study.analysis.claims import Answer, Claim
+from unbraid.study.analysis.frames import Floats, Scored, StudyLike, chosen_metrics, scored
+from unbraid.study.analysis.paper import METRIC_TITLES, PAPER, TRANSFER, metric_title
+from unbraid.study.analysis.resampling import LEAST_SEEDS, median_of_last, over_seeds, rank_correlations, seeds_per_cell
+from unbraid.study.analysis.transfer import KINDS, chances, seed_grids
+from unbraid.study.analysis.unsupervised import HIGH_IS_GOOD, unsupervised_scores
+
+STRONG = 0.5  # a rank correlation from here on is called strong
+
+
+@dataclass(frozen=True)
+class Selection(Answer):
+    """What a choice without labels is worth; see :class:`~unbraid.study.analysis.Answer`.
+
+    Attributes
+    ----------
+    correlations : DataFrame
+        dataset, criterion, metric: rank correlation of an unsupervised score (its sign turned so that the better side
+        is up) with a metric, and its interval.
+    """
+
+    correlations: Any
+
+    def figure(self) -> Any:
+        """Left: the chance that a choice beats a random one. Right: rank correlation of each unsupervised score."""
+        across = self.correlations.groupby(["criterion", "metric"], sort=False)["correlation"].mean().unstack()
+        fig = figure(10.5, max(2.8, 0.3 * max(len(self.table), len(across)) + 1.2))
+        left, right = fig.subplots(1, 2)
+        place = np.arange(len(self.table))
+        reach = [self.table["chance"] - self.table["low"], self.table["high"] - self.table["chance"]]
+        left.errorbar(
+            100 * self.table["chance"], place, xerr=100 * np.nan_to_num(reach).clip(0), fmt="o", ms=4, color=BLUE
+        )
+        left.plot(100 * self.table["paper"], place, "D", mfc="none", color=GREY, ms=5, label="the paper")
+        left.axvline(50, color=GREY, lw=1, ls=":")
+        left.set_yticks(place, self.table["chosen by"])
+        left.set_xlim(0, 100)
+        left.set_xlabel("chance to beat a random run (%)", fontsize=8)
+        left.invert_yaxis()
+        left.legend(frameon=False, fontsize=7)
+        quiet(left)
+        heat_matrix(right, 100 * across.to_numpy(), list(across.index), [metric_title(m) for m in across.columns])
+        right.set_title("rank correlation with each metric, mean over data sets", fontsize=8)
+        return fig
+
+
+def selection(
+    study: StudyLike,
+    *,
+    metrics: Sequence[str] | None = None,
+    representation: str = "mean",
+    n_resamples: int = 200,
+    random_state: int = 0,
+) -> Selection:
+    """How often a choice made without labels of the data at hand beats a random run.
+
+    Two kinds of choice. A criterion that needs no labels (losses, total correlation, UDR, which asks whether models of
+    one setting agree): the run with its best value is taken. Or a setting (method and strength) that was best
+    elsewhere: with one seed, by one metric, on one data set; then it is trained with another seed. Either is compared
+    with a run drawn at random.
+
+    Parameters
+    ----------
+    study : Study
+    metrics : sequence of str, optional
+        By default the paper's six, as far as they are scored.
+    representation : {"mean", "sampled"}
+    n_resamples : int
+        Bootstrap samples behind the intervals.
+    random_state : int
+
+    Returns
+    -------
+    Selection
+        ``.table``, ``.correlations``, ``.claims``, ``.words``, ``.figure()``.
+
+    References
+    ----------
+    Locatello et al. (2019), section 5.4, table 1; Duan et al. (2020) for UDR.
+    """
+    pandas = require("pandas", "study")
+    table = scored(study, representation)
+    names = chosen_metrics(table, metrics, tuple(METRIC_TITLES))
+    criteria = unsupervised_scores(study, table)
+    known, home = list(criteria.frame), table.frame["dataset"].to_numpy()
+    values = _with_metrics(table, names, criteria.frame)
+    moved = _moved(table, names, n_resamples, random_state)
+    picked, related = (
+        over_seeds(
+            lambda x, where, ask=ask: ask(x, where, table.datasets, len(known)),
+            table.cells, (values, home), n_resamples, random_state,
+        )
+        for ask in (_picks, _related)
+    )  # fmt: skip
+    low, high = interval(*picked, (0.0, 1.0))
+    rows = [*_transfer_rows(*moved), *((name, picked[0][i], low[i], high[i], np.nan) for i, name in enumerate(known))]
+    low, high = interval(*related, (-1.0, 1.0))
+    cells = [
+        (dataset, criterion, metric, related[0][d, i, j], low[d, i, j], high[d, i, j])
+        for d, dataset in enumerate(table.datasets)
+        for i, criterion in enumerate(known)
+        for j, metric in enumerate(names)
+    ]
+    lacking = [f"{name} is not known for every run, so it is left out." for name in criteria.lacking]
+    return Selection(
+        title="Can models be chosen without labels?",
+        table=pandas.DataFrame(rows, columns=["chosen by", "chance", "low", "high", "paper"]),
+        claims=(*_transfer_claims(*moved), *_criterion_claims(known, *related)),
+        source=f"{PAPER}, section 5.4, table 1",
+        n_runs=len(table.frame),
+        notes=(
+            "chance: that the chosen run beats a random one, ties counted half; 50 % is no choice at all.",
+            *lacking,
+        ),
+        correlations=pandas.DataFrame(cells, columns=["dataset", "criterion", "metric", "correlation", "low", "high"]),
+    )
+
+
+def _moved(table: Scored, names: list[str], n: int, random_state: int) -> tuple[Floats, Floats]:
+    """The chance of each kind of transfer (kinds,), and its resamples (n, kinds)."""
+    grids = seed_grids(table, names)
+    rng = np.random.default_rng(random_state)
+    times = n if seeds_per_cell(table.cells) >= LEAST_SEEDS else 0
+    drawn = [chances([grid.resampled(rng) for grid in grids]) for _ in range(times)]
+    return chances(grids), np.reshape(drawn, (-1, len(KINDS)))
+
+
+def _transfer_rows(found: Floats, drawn: Floats) -> list[tuple]:
+    low, high = interval(found, drawn, (0.0, 1.0))
+    return [
+        (kind, found[k], low[k], high[k], TRANSFER.get(kind, np.nan))
+        for k, kind in enumerate(KINDS)
+        if np.isfinite(found[k])
+    ]
+
+
+def _with_metrics(table: Scored, names: list[str], criteria: Any) -> Floats:
+    """(runs, criteria and then metrics), the criteria turned so that high is good."""
+    signs = [1 if name in HIGH_IS_GOOD else -1 for name in criteria]
+    return np.column_stack([criteria.to_numpy(np.float64) * signs, table.values(names)])
+
+
+def _related(values: Floats, home: Any, datasets: Sequence[str], n: int) -> Floats:
+    """Rank correlations (data sets, criteria, metrics)."""
+    return np.array([np.nan_to_num(rank_correlations(values[home == name])[:n, n:]) for name in datasets])
+
+
+def _picks(values: Floats, home: Any, datasets: Sequence[str], n_criteria: int) -> Floats:
+    """Chance that the run with the best value of each criterion beats a random other one, mean over the rest."""
+    shares = np.array([_picked(values[home == name], n_criteria) for name in datasets])
+    return shares.mean(axis=(0, 2))
+
+
+def _picked(values: Floats, n_criteria: int) -> Floats:
+    scores = values[:, n_criteria:]
+    best = values[:, :n_criteria].argmax(axis=0)
+    won = np.sign(scores[best][:, None, :] - scores[None, :, :]) / 2 + 0.5
+    return (won.sum(axis=1) - 0.5) / (len(scores) - 1)  # its tie with itself does not count
+
+
+def _transfer_claims(found: Floats, drawn: Floats) -> Iterator[Claim]:
+    if not np.isfinite(found[0]):  # one seed of each setting: there is no other run to look at
+        return
+    measure = "chance to beat a random run"
+    low, high = interval(found[0], drawn[:, 0], (0.0, 1.0))
+    yield Claim("a setting that was best with one seed is better than a random one with another", "80.7 %", measure,
+                float(found[0]), float(low), float(high), least=0.5, percent=True)  # fmt: skip
+    for kind, where in ((2, "on another data set"), (3, "by another metric on another data set")):
+        if np.isfinite(found[kind]):
+            lost = [(x[..., 0] - 0.5) / 2 - (x[..., kind] - 0.5) for x in (found, drawn)]
+            low, high = interval(lost[0], lost[1], (-1.0, 1.0))
+            yield Claim(
+                f"more than half of that gain is lost {where}",
+                f"80.7 % falls to {100 * TRANSFER[KINDS[kind]]:.1f} %",
+                f"{100 * found[0]:.1f} % becomes {100 * found[kind]:.1f} %; half the first gain less the second",
+                float(lost[0]), float(low), float(high), least=0.0, percent=True,
+            )  # fmt: skip
+
+
+def _criterion_claims(known: list[str], found: Floats, drawn: Floats) -> Iterator[Claim]:
+    for i, criterion in enumerate(known):
+        value, again = (median_of_last(x[..., i, :], 2) for x in (found, drawn))
+        low, high = interval(value, again, (-1.0, 1.0))
+        numbers = float(value), float(low), float(high)
+        measure = "median rank correlation with the metrics"
+        if criterion == "UDR":
+            yield Claim("UDR tells good runs from bad ones", "Duan et al. 2020: it does", measure, *numbers, least=0.0)
+        else:
+            yield Claim(f"{criterion} does not tell good runs from bad ones", "no clear pattern",
+                        f"{measure} (strong from {STRONG} on)", *numbers, -STRONG, STRONG)  # fmt: skip

@@ -1,0 +1,168 @@
+"""(e) Are disentangled codes useful? Downstream accuracy and statistical efficiency against each metric."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from unbraid.contract.extras import require
+from unbraid.evaluation.interval import interval
+from unbraid.report.drawing import panels
+from unbraid.study.analysis.agreement import heat_matrix
+from unbraid.study.analysis.claims import Answer, Claim, Unanswerable
+from unbraid.study.analysis.frames import Floats, Scored, StudyLike, chosen_metrics, scored
+from unbraid.study.analysis.paper import METRIC_TITLES, PAPER, metric_title
+from unbraid.study.analysis.readout import read_accuracy
+from unbraid.study.analysis.resampling import median_of_last, over_seeds, rank_correlations
+
+STRONG = 0.5
+ACCURACY = {"downstream_logistic": "accuracy, logistic", "downstream_trees": "accuracy, trees"}
+EFFICIENCY = {"efficiency_logistic": "efficiency, logistic", "efficiency_trees": "efficiency, trees"}
+FEW, MANY, TEST, DRAWS = 100, 8000, 2000, 10
+
+
+@dataclass(frozen=True)
+class Usefulness(Answer):
+    """Rank correlations of downstream tasks with the metrics; see :class:`~unbraid.study.analysis.Answer`."""
+
+    def figure(self) -> Any:
+        """Rank correlation of every metric with every downstream figure, a panel per data set, in per cent."""
+        datasets = list(dict.fromkeys(self.table["dataset"]))
+        tasks, metrics = (list(dict.fromkeys(self.table[name])) for name in ("task", "metric"))
+        fig, axes = panels(len(datasets), 2, 0.6 * len(metrics) + 2.0, 0.4 * len(tasks) + 1.6)
+        for ax, name in zip(axes, datasets):
+            wide = self.table[self.table["dataset"] == name].pivot(index="task", columns="metric", values="correlation")
+            values = 100 * wide.loc[tasks, metrics].to_numpy()
+            heat_matrix(ax, values, tasks, [metric_title(m) for m in metrics])
+            ax.set_title(name, fontsize=9)
+        return fig
+
+
+def usefulness(
+    study: StudyLike,
+    *,
+    metrics: Sequence[str] | None = None,
+    representation: str = "mean",
+    n_resamples: int = 500,
+    random_state: int = 0,
+) -> Usefulness:
+    r"""Spearman's correlation of each metric with the accuracy of downstream tasks, and with their efficiency.
+
+    The task is to predict the factors. Its efficiency is the accuracy with 100 training samples over that with 10,000.
+    A study whose protocol trains on fewer has no such figure: the efficiency is then computed from the stored codes,
+    by a linear reader (discriminants of the classes, least squares of numbers) with 100 and with up to 8000 training
+    samples, and a note says so.
+
+    Parameters
+    ----------
+    study : Study
+    metrics : sequence of str, optional
+        By default the paper's six, as far as they are scored.
+    representation : {"mean", "sampled"}
+    n_resamples : int
+        Bootstrap samples behind the intervals.
+    random_state : int
+
+    Returns
+    -------
+    Usefulness
+        ``.table``, ``.claims``, ``.words``, ``.figure()``.
+
+    References
+    ----------
+    Locatello et al. (2019), section 5.5, figures 5 and 6.
+    """
+    pandas = require("pandas", "study")
+    scores = scored(study, representation)
+    names = chosen_metrics(scores, metrics, tuple(METRIC_TITLES))
+    tasks, note = _tasks(study, scores, representation)
+    values = np.column_stack([*tasks.values(), scores.values(names)])
+    home, cells = scores.frame["dataset"].to_numpy(), scores.cells
+    found, drawn = over_seeds(
+        lambda x, where: _related(x, where, scores.datasets, len(tasks)),
+        cells,
+        (values, home),
+        n_resamples,
+        random_state,
+    )
+    low, high = interval(found, drawn, (-1.0, 1.0))
+    rows = [
+        (dataset, task, metric, found[d, t, m], low[d, t, m], high[d, t, m])
+        for d, dataset in enumerate(scores.datasets)
+        for t, task in enumerate(tasks)
+        for m, metric in enumerate(names)
+    ]
+    return Usefulness(
+        title="Are disentangled codes useful for downstream tasks?",
+        table=pandas.DataFrame(rows, columns=["dataset", "task", "metric", "correlation", "low", "high"]),
+        claims=_claims(list(tasks), names, found, drawn),
+        source=f"{PAPER}, section 5.5, figures 5 and 6 (dSprites; words only in our source)",
+        n_runs=len(values),
+        notes=("Claims are about the median over metrics (without Modularity), tasks and data sets.", *note),
+    )
+
+
+def _tasks(study: StudyLike, scores: Scored, representation: str) -> tuple[dict[str, Floats], tuple[str, ...]]:
+    """The downstream figures of every run by name, and a note where some were computed here."""
+    tasks = {
+        title: scores.frame[name].to_numpy(np.float64)
+        for name, title in (ACCURACY | EFFICIENCY).items()
+        if name in scores.metrics
+    }
+    if any(title in tasks for title in EFFICIENCY.values()):
+        return tasks, ()
+    found = [_from_codes(study, run, representation) for run in scores.frame["run"]]
+    tasks["accuracy, linear reader"] = np.array([accuracy for accuracy, _ in found])
+    tasks["efficiency, linear reader"] = np.array([efficiency for _, efficiency in found])
+    note = (
+        f"linear reader: linear discriminants (least squares, of numbers) on the stored codes. Its efficiency is the "
+        f"accuracy with {FEW} training samples over that with up to {MANY}; the paper has 100 over 10,000 and boosted "
+        "trees."
+    )
+    return tasks, (note,)
+
+
+def _from_codes(study: StudyLike, run: str, representation: str) -> tuple[float, float]:
+    """(accuracy with many samples, efficiency) of a linear reader of the stored codes of a run."""
+    codes, factors = np.asarray(study.codes(run, representation), np.float64), np.asarray(study.factors(run))
+    if len(codes) < 4 * FEW:
+        raise Unanswerable(f"run {run} has {len(codes)} stored codes; the efficiency needs {4 * FEW} or more.")
+    test = min(TEST, len(codes) // 3)
+    few = read_accuracy(factors, codes, FEW, test, DRAWS)
+    many = read_accuracy(factors, codes, min(MANY, len(codes) - test), test, 1)
+    return many, few / many if many else float("nan")
+
+
+def _related(values: Floats, home: Any, datasets: Sequence[str], n_tasks: int) -> Floats:
+    """(data sets, tasks, metrics)."""
+    return np.array([np.nan_to_num(rank_correlations(values[home == d])[:n_tasks, n_tasks:]) for d in datasets])
+
+
+def _claims(tasks: list[str], names: list[str], found: Floats, drawn: Floats) -> tuple[Claim, ...]:
+    plain = [j for j, name in enumerate(names) if name != "modularity"] or list(range(len(names)))
+    text = (
+        (
+            "accuracy",
+            "metrics (but Modularity) and downstream accuracy are correlated",
+            "they are on dSprites",
+            0.0,
+            2.0,
+        ),
+        (
+            "efficiency",
+            "higher scores do not reliably bring a higher efficiency",
+            "not observed",
+            -2.0,
+            STRONG,
+        ),
+    )
+    claims = []
+    for kind, said, paper, least, most in text:
+        mine = [t for t, task in enumerate(tasks) if task.startswith(kind)]
+        if mine:
+            value, again = (median_of_last(x[..., mine, :][..., plain], 3) for x in (found, drawn))
+            low, high = interval(value, again, (-1.0, 1.0))
+            measure = "median rank correlation" + (f" (reliable from {STRONG} on)" if kind == "efficiency" else "")
+            claims.append(Claim(said, paper, measure, float(value), float(low), float(high), least, most))
+    return tuple(claims)

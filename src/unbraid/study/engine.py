@@ -1,0 +1,189 @@
+"""Run a study: pending tasks out, results into the store, until all is done or someone says stop."""
+
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from unbraid.contract.progress import bar
+from unbraid.study.spec import StudySpec
+from unbraid.study.store import Result, Store
+from unbraid.study.tasks import Task, tasks_of
+from unbraid.study.work import Order, Paused, checkpoint_of
+from unbraid.study.workers import Failure, InProcess, OnDask, working
+
+WAKE = 1.0  # seconds after which the client looks at the clock
+GRACE = 10.0  # seconds that running tasks have to write their checkpoints after --max-time
+ENDINGS = {"done": "all done", "time": "stopped by --max-time", "interrupt": "stopped by Ctrl-C"}
+
+
+@dataclass(frozen=True)
+class Sitting:
+    """What one call did.
+
+    Attributes
+    ----------
+    done, failed, left : int
+        Runs that this call finished, runs that failed in it, and runs that are still to do.
+    seconds : float
+    steps : int
+        Of training, in the runs that were finished.
+    ending : {"done", "time", "interrupt"}
+    """
+
+    done: int
+    failed: int
+    left: int
+    seconds: float
+    steps: int
+    ending: str
+
+
+def run_study(
+    spec: StudySpec,
+    store: str | Path,
+    *,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    max_time: float | None = None,
+    indices: Sequence[int] | None = None,
+    progress: bool | None = None,
+) -> Sitting:
+    """Run what is pending of a study; call it again to go on.
+
+    Parameters
+    ----------
+    spec : StudySpec
+    store : path or URL
+        Made if it is not there. One of another spec, or of a newer version, is refused before anything runs.
+    workers : int, optional
+        Processes of one thread each; by default one per core. 0 runs in this process.
+    scheduler : str, optional
+        Address of a Dask scheduler to use in place of processes here. Its workers must see the store's folder under
+        the same path if killed tasks are to go on from their checkpoints.
+    max_time : float, optional
+        Seconds; what runs then goes on from its checkpoint next time.
+    indices : sequence of int, optional
+        Only these of the study's list.
+    progress : bool, optional
+        Show a bar; by default on a terminal.
+
+    Returns
+    -------
+    Sitting
+    """
+    tasks = tasks_of(spec)
+    chosen = tasks if indices is None else [tasks[i] for i in _checked(indices, len(tasks))]
+    with Store(store, create=True) as opened:
+        opened.lock()
+        opened.begin(spec.name, spec.identity, spec.model_dump_json(), tasks)
+        waiting = deque(opened.pending(task.run for task in chosen))
+        if not waiting:
+            return Sitting(0, 0, 0, 0.0, 0, "done")
+        deadline = None if max_time is None else time.time() + max_time
+        foreman = _Foreman(opened, spec, {task.run: task for task in chosen}, waiting, deadline)
+        with working(workers, scheduler) as place:
+            return foreman.work(place, progress)
+
+
+def _checked(indices: Sequence[int], n: int) -> list[int]:
+    wrong = [i for i in indices if not 0 <= i < n]
+    if wrong:
+        raise ValueError(f"the study has tasks 0 to {n - 1}; received {wrong[0]}. `unbraid study list` shows them.")
+    return list(indices)
+
+
+class _Foreman:
+    """Hands out tasks and writes down what comes back."""
+
+    def __init__(
+        self, store: Store, spec: StudySpec, tasks: dict[str, Task], waiting: deque[str], deadline: float | None
+    ):
+        self.store, self.spec, self.tasks, self.waiting, self.deadline = store, spec, tasks, waiting, deadline
+        self.running: set[str] = set()
+        self.paused: set[str] = set()
+        self.done = self.failed = self.steps = 0
+        self.began = time.monotonic()
+
+    def work(self, place: InProcess | OnDask, progress: bool | None) -> Sitting:
+        """Until all is done; an error other than Ctrl-C leaves what runs to be put back by the next call."""
+        ending = "done"
+        try:
+            with bar(f"study {self.spec.name}", total=len(self.waiting), show=progress) as advance:
+                while self.waiting or self.running:
+                    if self.deadline is not None and time.time() >= self.deadline:
+                        ending = "time"
+                        self._last_words(place, advance)
+                        break
+                    self._hand_out(place)
+                    self._take_in(place.outcomes(WAKE), advance)
+        except KeyboardInterrupt:
+            ending = "interrupt"
+        finally:
+            place.cancel()
+        self._put_back()
+        seconds = time.monotonic() - self.began
+        return Sitting(self.done, self.failed, len(self.waiting), seconds, self.steps, ending)
+
+    def _hand_out(self, place: InProcess | OnDask) -> None:
+        fresh = []
+        while self.waiting and len(self.running) < place.window:
+            run = self.waiting.popleft()
+            fresh.append(run)
+            self.running.add(run)
+            place.submit(self._order(run))
+        if fresh:
+            self.store.mark(fresh, "running")
+
+    def _order(self, run: str) -> Order:
+        return Order(
+            run=run,
+            config=self.tasks[run].config,
+            metrics={name: self.spec.metrics_of(name) for name in self.spec.representations},
+            protocol=self.spec.protocol,
+            checkpoint=str(checkpoint_of(self.store.folder.resolve(), run)),
+            checkpoint_every=self.spec.checkpoint_every,
+            deadline=self.deadline,
+        )
+
+    def _take_in(self, outcomes: Sequence[Any], advance: Callable) -> None:
+        results = [outcome for outcome in outcomes if isinstance(outcome, Result)]
+        if results:
+            self.store.record(results)
+        for outcome in outcomes:
+            if isinstance(outcome, Failure):
+                self._note_failure(outcome)
+            if isinstance(outcome, Paused):
+                self.paused.add(outcome.run)
+            else:
+                self.running.discard(outcome.run)
+                checkpoint_of(self.store.folder, outcome.run).unlink(missing_ok=True)
+        self.done += len(results)
+        self.steps += sum(result.steps or 0 for result in results)
+        rate = self.steps / max(time.monotonic() - self.began, 1e-9)
+        for _ in range(len(results) + sum(isinstance(x, Failure) for x in outcomes)):
+            advance(1, running=str(len(self.running)), failed=str(self.failed), steps_per_second=round(rate, 1))
+
+    def _note_failure(self, failure: Failure) -> None:
+        if failure.full:
+            raise OSError(
+                "a disk is full, so the study stops; every result so far is kept. Free some space and run the same "
+                f"command again. The error was: {failure.error.strip().splitlines()[-1]}"
+            )
+        self.store.fail(failure.run, failure.error)
+        self.failed += 1
+
+    def _last_words(self, place: InProcess | OnDask, advance: Callable) -> None:
+        """A short while in which what runs may end or write its checkpoint."""
+        end = time.monotonic() + GRACE
+        while self.running - self.paused and time.monotonic() < end and isinstance(place, OnDask):
+            self._take_in(place.outcomes(WAKE), advance)
+
+    def _put_back(self) -> None:
+        """What runs no more is pending again."""
+        if self.running:
+            self.store.mark(sorted(self.running), "pending")
+        self.waiting.extend(sorted(self.running))
+        self.running.clear()

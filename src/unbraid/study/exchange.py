@@ -1,0 +1,219 @@
+"""Take a study elsewhere: frames as Parquet and CSV with the codes of some rows, and stores joined to one."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sqlalchemy import select
+
+from unbraid.study import schema
+from unbraid.study.artefacts import pack_array, sha256, unpack_array
+from unbraid.study.frames import Study
+from unbraid.study.schema import StoreError
+from unbraid.study.store import Store
+
+FRAMES = ("runs", "scores", "losses", "curves")
+ABOUT, CODES, POOLS, STRIPS = "study.json", "codes.parquet", "pools.parquet", "strips.parquet"
+
+
+def export(study: Study, folder: str | Path, *, codes: int = 0, strips: bool = False) -> list[Path]:
+    """Write a study as files that any tool reads.
+
+    Parameters
+    ----------
+    study : Study
+    folder : path
+        Made if it is not there. It receives ``runs``, ``scores``, ``losses`` and ``curves``, each as ``.parquet`` and
+        ``.csv`` (curves as Parquet only), and ``study.json``, the spec.
+    codes : int
+        Also the codes and factors of so many rows of the pinned pool, so that :func:`merge` can make a store of the
+        export again, which can be scored anew.
+    strips : bool
+        Also the traversal strips.
+
+    Returns
+    -------
+    list of Path
+        What was written.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name in FRAMES:
+        frame = getattr(study, name)()
+        written.append(folder / f"{name}.parquet")
+        frame.to_parquet(written[-1], index=False, compression="zstd")
+        if name != "curves":
+            written.append(folder / f"{name}.csv")
+            frame.to_csv(written[-1], index=False)
+    head = study.store.head()
+    about = {key: head[key] for key in ("study", "identity", "schema", "unbraid")} | {"spec": json.loads(head["spec"])}
+    written.append(folder / ABOUT)
+    written[-1].write_text(json.dumps(about, indent=1), encoding="utf-8")
+    if codes:
+        written += _export_codes(study, folder, codes)
+    if strips:
+        rows = [(run, pack_array(strip)) for run in _done(study) if (strip := study.strip(run)) is not None]
+        written.append(folder / STRIPS)
+        pd.DataFrame(rows, columns=["run", "strip"]).to_parquet(written[-1], index=False, compression="zstd")
+    return written
+
+
+def _done(study: Study) -> list[str]:
+    runs = study.runs()
+    return runs.loc[runs["status"] == "done", "run"].tolist()
+
+
+def _export_codes(study: Study, folder: Path, n: int) -> list[Path]:
+    kept, rows = schema.kept, []
+    with study.store.engine.connect() as connection:
+        found = connection.execute(select(kept.c.run, kept.c.kind, kept.c.address).order_by(kept.c.run, kept.c.kind))
+        for run, kind, address in found.all():
+            if kind.startswith("codes/"):
+                rows.append((run, kind, _first_rows(study.store.artefacts.get(address), n)))
+        pools = connection.execute(select(schema.pools)).all()
+        about = connection.execute(select(schema.runs.c.run, schema.runs.c.pool)).all()
+        origin = {row.run: row.about for row in connection.execute(select(schema.provenance))}
+    pd.DataFrame(rows, columns=["run", "kind", "codes"]).to_parquet(folder / CODES, index=False, compression="zstd")
+    truth = [(p.pool, p.about, pack_array(unpack_array(study.store.artefacts.get(p.factors))[:n])) for p in pools]
+    frame = pd.DataFrame(truth, columns=["pool", "about", "factors"])
+    frame.to_parquet(folder / POOLS, index=False, compression="zstd")
+    of_runs = [(run, pool, origin[run]) for run, pool in about if run in origin]
+    frame = pd.DataFrame(of_runs, columns=["run", "pool", "provenance"])
+    frame.to_parquet(folder / "provenance.parquet", index=False, compression="zstd")
+    return [folder / CODES, folder / POOLS, folder / "provenance.parquet"]
+
+
+def _first_rows(data: bytes, n: int) -> bytes:
+    """The first rows of packed codes, in the units of all."""
+    from safetensors.numpy import load, save
+
+    parts = load(data)
+    return save(parts | {"codes": np.ascontiguousarray(parts["codes"][:n])})
+
+
+def merge(store: Store, sources: Sequence[str | Path]) -> int:
+    """Take the runs that are done from other stores, or from exports with codes, into a store.
+
+    Parameters
+    ----------
+    store : Store
+        May be new. It and all sources must be of one spec.
+    sources : sequence of paths or URLs
+
+    Returns
+    -------
+    int
+        Runs that were taken. One that is done here already stays as it is.
+    """
+    store.lock()
+    taken = 0
+    for source in sources:
+        is_export = (Path(source) / ABOUT).is_file() if "://" not in str(source) else False
+        content = _of_export(Path(source)) if is_export else _of_store(Store(source))
+        taken += _take(store, content, str(source))
+    store.unlock()
+    return taken
+
+
+Content = dict[str, Any]
+
+
+def _of_store(source: Store) -> Content:
+    """Every table of a store, and a way to its artefacts."""
+    with source.engine.connect() as connection:
+        head = schema.read_meta(connection)
+        tables = {t.name: [dict(row._mapping) for row in connection.execute(select(t))] for t in _TABLES}
+    return {"head": head, "get": source.artefacts.get, **tables}
+
+
+_TABLES = (schema.runs, schema.pools, *schema.OF_A_RUN)
+
+
+def _of_export(folder: Path) -> Content:
+    """The same from the files of an export."""
+    if not (folder / CODES).is_file():
+        raise StoreError(
+            f"{folder} is an export without codes; write it anew with `unbraid study export --codes 1000`."
+        )
+    about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+    head = {"study": about["study"], "identity": about["identity"], "spec": json.dumps(about["spec"])}
+    frames = {name: pd.read_parquet(folder / f"{name}.parquet") for name in (*FRAMES, "provenance")}
+    blobs: dict[str, bytes] = {}
+
+    def keep(data: bytes) -> str:
+        blobs[sha256(data)] = data
+        return sha256(data)
+
+    pool_of = dict(zip(frames["provenance"]["run"], frames["provenance"]["pool"]))
+    runs = [
+        {k: None if pd.isna(v) else v for k, v in row.items()}
+        | {"pool": pool_of.get(row["run"]), "priority": row["seed"], "error": None}
+        for row in frames["runs"].astype(object).to_dict("records")
+    ]
+    protocol = about["spec"]["protocol"]
+    kept = [
+        {"run": row.run, "kind": row.kind, "address": keep(row.codes)}
+        for row in pd.read_parquet(folder / CODES).itertuples()
+    ]
+    if (folder / STRIPS).is_file():
+        strips = pd.read_parquet(folder / STRIPS).itertuples()
+        kept += [{"run": row.run, "kind": "strip", "address": keep(row.strip)} for row in strips]
+    return {
+        "head": head,
+        "get": blobs.__getitem__,
+        "runs": runs,
+        "pools": [
+            {"pool": row.pool, "about": row.about, "factors": keep(row.factors)}
+            for row in pd.read_parquet(folder / POOLS).itertuples()
+        ],
+        "scores": [row | {"protocol": protocol} for row in frames["scores"].to_dict("records")],
+        "losses": frames["losses"].to_dict("records"),
+        "curves": _records(frames["curves"]),
+        "kept": kept,
+        "provenance": [{"run": row.run, "about": row.provenance} for row in frames["provenance"].itertuples()],
+    }
+
+
+def _records(curves: pd.DataFrame) -> list[dict[str, Any]]:
+    """Long curves as one list of records per run."""
+    found = []
+    for run, of_run in curves.groupby("run", sort=False):
+        records = [
+            {"step": int(step)} | dict(zip(part["name"], part["value"])) for step, part in of_run.groupby("step")
+        ]
+        found.append({"run": run, "records": json.dumps(records)})
+    return found
+
+
+def _take(store: Store, content: Content, place: str) -> int:
+    head = store.head()
+    if head.get("identity", content["head"]["identity"]) != content["head"]["identity"]:
+        raise StoreError(f"{place} belongs to another spec than {store.shown}; only parts of one study can be merged.")
+    with store.engine.begin() as connection:
+        here = {row.run: row.status for row in connection.execute(select(schema.runs.c.run, schema.runs.c.status))}
+        pools = set(connection.execute(select(schema.pools.c.pool)).scalars())
+    new = {row["run"] for row in content["runs"] if row["status"] == "done" and here.get(row["run"]) != "done"}
+    fresh = [row for row in content["pools"] if row["pool"] not in pools]
+    kept = [row["address"] for row in content["kept"] if row["run"] in new]
+    for address in [*kept, *(row["factors"] for row in fresh)]:
+        store.artefacts.put(content["get"](address))
+    with store.engine.begin() as connection:
+        if "identity" not in head:
+            rows = [{"key": k, "value": content["head"][k]} for k in ("study", "identity", "spec")]
+            _insert(connection, schema.meta, rows)
+        _insert(connection, schema.pools, fresh)
+        connection.execute(schema.runs.delete().where(schema.runs.c.run.in_(new & set(here))))
+        wanted = [row for row in content["runs"] if row["run"] in new or row["run"] not in here]
+        _insert(connection, schema.runs, wanted)
+        for table in schema.OF_A_RUN:
+            _insert(connection, table, [row for row in content[table.name] if row["run"] in new])
+    return len(new)
+
+
+def _insert(connection: Any, table: Any, rows: list[dict[str, Any]]) -> None:
+    if rows:
+        connection.execute(table.insert(), rows)

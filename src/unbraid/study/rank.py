@@ -1,0 +1,78 @@
+"""Where a method stands among all that a study has."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from unbraid.metrics import METRICS
+from unbraid.study.frames import Study
+from unbraid.study.rescore import table_of
+from unbraid.study.spec import MethodSpec, StudySpec
+from unbraid.study.store import Result
+from unbraid.study.tasks import tasks_of
+from unbraid.study.work import Order, perform
+
+
+def rank(
+    study: Study,
+    method: str,
+    metric: str = "mig",
+    *,
+    parameters: Mapping[str, Any] | None = None,
+    seeds: int = 3,
+    rows: int | None = None,
+) -> pd.DataFrame:
+    """Place a method among all methods and strengths of a study, on its data sets and its pinned pool.
+
+    A method of the study, called by its label, is placed by the scores that are there. Any other of the table of
+    methods is fitted now, ``seeds`` times a data set, and is not recorded.
+
+    Parameters
+    ----------
+    study : Study
+    method : str
+        A label of the study, or a name of :data:`unbraid.methods.METHODS`.
+    metric : str
+        Of the mean codes.
+    parameters : mapping, optional
+        Of a method that is fitted now.
+    seeds : int
+    rows : int, optional
+        Observations to fit on, for methods that are not trained step by step.
+
+    Returns
+    -------
+    DataFrame
+        dataset, place, method, strength, median, runs; the best first, one table per data set below the other.
+    """
+    table = table_of(study, metric)
+    if method not in set(table["method"]):
+        table = pd.concat([table, _fitted(study, method, metric, dict(parameters or {}), seeds, rows)])
+    elif parameters:
+        raise ValueError(f"{method} is in the study, with parameters of its own; leave the parameters out.")
+    better = next((m.better for m in METRICS if metric in m.rows), "high")
+    groups = table.groupby(["dataset", "method", "strength"], dropna=False)["value"]
+    found = groups.agg(median="median", runs="count").reset_index()
+    found["place"] = found.groupby("dataset")["median"].rank(method="min", ascending=better == "low").astype(int)
+    columns = ["dataset", "place", "method", "strength", "median", "runs"]
+    return found.sort_values(["dataset", "place", "method"], ignore_index=True)[columns]
+
+
+def _fitted(
+    study: Study, method: str, metric: str, parameters: dict[str, Any], seeds: int, rows: int | None
+) -> pd.DataFrame:
+    """Scores of a method that is fitted now."""
+    spec = study.spec
+    entry = MethodSpec(name=method, parameters=parameters, rows=rows, seeds=seeds)
+    plan = StudySpec.model_validate(spec.model_dump() | {"methods": [entry.model_dump()]})
+    found = []
+    for task in tasks_of(plan):
+        order = Order(task.run, task.config, {"mean": [metric], "sampled": []}, spec.protocol, None, 1000, None)
+        result = perform(order)
+        assert isinstance(result, Result)  # there is no deadline
+        value = next(v for r, m, v in result.scores if (r, m) == ("mean", metric))
+        found.append((task.run, task.dataset, task.method, task.strength, task.seed, value))
+    return pd.DataFrame(found, columns=["run", "dataset", "method", "strength", "seed", "value"]).astype(
+        {"strength": float}
+    )

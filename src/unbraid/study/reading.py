@@ -1,0 +1,206 @@
+"""From a TOML file to a checked spec; an error says file, line, key, what was received and what is valid."""
+
+import os
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from unbraid.datasets import registry
+from unbraid.methods import METHODS
+from unbraid.study.places import line_of
+from unbraid.study.spec import DataSpec, MethodSpec, StudySpec
+
+# Parameters that a run is not known by, or that the engine sets.
+OWN = ("random_state", "checkpoint", "max_seconds", "progress", "log", "tensorboard", "device", "accelerate")
+
+
+class SpecError(ValueError):
+    """What is wrong with a spec: file, line, key, what was received and what is allowed."""
+
+
+def read_spec(path: str | os.PathLike[str]) -> StudySpec:
+    """A checked spec of a TOML file, or of the name of one that is shipped.
+
+    Parameters
+    ----------
+    path : path, or "smoke", "laptop" or "paper"
+
+    Returns
+    -------
+    StudySpec
+
+    Raises
+    ------
+    SpecError
+        With file, line, key, and the valid names.
+    """
+    file = _file_of(path)
+    return parse_spec(file.read_text(encoding="utf-8"), str(file))
+
+
+def _file_of(path: str | os.PathLike[str]) -> Path:
+    file = Path(path)
+    if file.is_file():
+        return file
+    shipped = {found.stem: found for found in sorted((Path(__file__).parent / "specs").glob("*.toml"))}
+    if str(path) in shipped:
+        return shipped[str(path)]
+    raise FileNotFoundError(f"{path} is neither a file nor a spec that is shipped: {', '.join(shipped)}.")
+
+
+def parse_spec(text: str, file: str = "spec") -> StudySpec:
+    """A checked spec of a TOML text.
+
+    Parameters
+    ----------
+    text : str
+    file : str
+        What errors call it.
+
+    Returns
+    -------
+    StudySpec
+    """
+    try:
+        spec = StudySpec.model_validate(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise SpecError(f"{file} is not TOML: {error}.") from error
+    except ValidationError as error:
+        raise SpecError("\n".join(_words(problem, text, file) for problem in error.errors())) from error
+    _check_names(spec, text, file)
+    return spec
+
+
+def _words(problem: Mapping[str, Any], text: str, file: str) -> str:
+    """One line: where, which key, and what is wrong with it."""
+    key = tuple(part for part in problem["loc"] if not _is_branch(part))
+    where = f"{file}, line {line_of(text, key)}, {_dotted(key)}"
+    if problem["type"] == "extra_forbidden":
+        return f"{where}: there is no such key. Valid keys: {', '.join(_keys_beside(key))}."
+    if problem["type"] == "missing":
+        return f"{where}: it is missing. Add it."
+    received = "" if isinstance(problem["input"], dict | list) and len(str(problem["input"])) > 60 else problem["input"]
+    told = f" (received {received!r})" if received != "" else ""
+    return f"{where}: {problem['msg'].removeprefix('Value error, ')}{told}"
+
+
+def _is_branch(part: Any) -> bool:
+    """Names that pydantic gives the sides of a union."""
+    return isinstance(part, str) and ("[" in part or part in ("int", "constrained-int"))
+
+
+def _keys_beside(key: Sequence[Any]) -> list[str]:
+    model: type[BaseModel] = StudySpec
+    if key[0] == "datasets":
+        model = DataSpec
+    elif key[0] == "methods":
+        model = MethodSpec
+    return list((model if len(key) > 1 else StudySpec).model_fields)
+
+
+def _dotted(key: Sequence[Any]) -> str:
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in key).lstrip(".") or "the whole"
+
+
+Fail = Callable[[Sequence[Any], str], None]
+
+
+def _check_names(spec: StudySpec, text: str, file: str) -> None:
+    """Options and parameters against the data sets and methods themselves, before anything runs."""
+
+    def fail(key: Sequence[Any], words: str) -> None:
+        raise SpecError(f"{file}, line {line_of(text, key)}, {_dotted(key)}: {words}")
+
+    titles = [data.title for data in spec.datasets]
+    for kind, names in (("datasets", titles), ("methods", [method.title for method in spec.methods])):
+        for i, name in enumerate(names):
+            if name in names[:i]:
+                fail((kind, i, "name"), f"{name!r} is there twice; give one of them a label of its own.")
+    for i, data in enumerate(spec.datasets):
+        allowed = registry.entry(data.name).options()
+        for name in data.options:
+            if name not in allowed:
+                words = f"{data.name} has no option {name!r}. Valid: {', '.join(allowed) or 'none'}."
+                fail(("datasets", i, "options", name), words)
+    if unknown := sorted(set(spec.defaults) - _all_parameters(spec)):
+        fail(("defaults", unknown[0]), f"no method of this study has a parameter {unknown[0]!r}.")
+    for i, method in enumerate(spec.methods):
+        for name in method.datasets or []:
+            if name not in titles:
+                fail(("methods", i, "datasets"), f"there is no data set {name!r} here. Valid: {', '.join(titles)}.")
+        _check_method(method, i, fail)
+        _check_labels(spec, method, i, fail)
+        _check_rows(spec, method, i, fail)
+        _check_values(spec, method, i, fail)
+
+
+def _check_method(method: MethodSpec, i: int, fail: Fail) -> None:
+    """That it has the parameters that are given or swept."""
+    known = _parameters(method.name)
+    for where, given in (("parameters", [method.parameters]), ("sweep", method.settings)):
+        for name in sorted({name for setting in given for name in setting}):
+            if name not in known or name in OWN:
+                valid = ", ".join(p for p in known if p not in OWN)
+                fail(("methods", i, where, name), f"{method.name} takes no {name!r}. Valid: {valid}.")
+    swept = {name for setting in method.settings for name in setting}
+    if method.strength is not None and method.strength not in {*swept, *method.parameters}:
+        told = ", ".join(sorted(swept)) or "nothing"
+        fail(("methods", i, "strength"), f"{method.strength!r} is not swept. Swept: {told}.")
+
+
+def _parameters(name: str) -> list[str]:
+    return list(METHODS[name].load()().get_params(deep=False))
+
+
+def _all_parameters(spec: StudySpec) -> set[str]:
+    return {p for method in spec.methods for p in _parameters(method.name) if p not in OWN}
+
+
+def _check_labels(spec: StudySpec, method: MethodSpec, i: int, fail: Fail) -> None:
+    if "labels" not in METHODS[method.name].needs:
+        return
+    from unbraid.datasets.conditional import Conditional
+
+    for data in spec.datasets:
+        joins = method.datasets is None or data.title in method.datasets
+        if joins and not issubclass(_maker(data.name), Conditional):
+            fail(
+                ("methods", i, "name"),
+                f"{method.name} needs labels, and {data.title} has none. Name the data sets it joins: "
+                'datasets = ["gin-mixture"].',
+            )
+
+
+def _check_rows(spec: StudySpec, method: MethodSpec, i: int, fail: Fail) -> None:
+    """Only what is trained step by step, without labels, on pictures as they are, can draw from the data set itself."""
+    draws = METHODS[method.name].trained and "labels" not in METHODS[method.name].needs
+    for data in spec.datasets:
+        joins = method.datasets is None or data.title in method.datasets
+        if joins and method.rows is None and data.rows is None and (data.shrink > 1 or not draws):
+            words = (
+                f"{method.title} on {data.title} needs a number of rows: give rows here, or in the data set's table."
+            )
+            fail(("methods", i, "name"), words)
+
+
+def _maker(name: str) -> type:
+    made = registry.entry(name).make()
+    return made if isinstance(made, type) else object
+
+
+def _check_values(spec: StudySpec, method: MethodSpec, i: int, fail: Fail) -> None:
+    """What an estimator refuses when it is fitted is refused now."""
+    cls, known = METHODS[method.name].load(), _parameters(method.name)
+    if not METHODS[method.name].trained:  # these look at their parameters beside the data
+        return
+    for setting in method.settings:
+        given = {k: v for k, v in spec.defaults.items() if k in known} | method.parameters | setting
+        try:
+            cls(**given)._check_parameters()
+        except (ValueError, TypeError) as error:
+            where = next((k for k in setting if f"{k}=" in str(error)), None)
+            key = ("methods", i, "sweep", where) if where else ("methods", i, "parameters")
+            fail(key, str(error))

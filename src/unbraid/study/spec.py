@@ -1,0 +1,194 @@
+"""A study as one TOML file: data sets, methods with sweeps, seeds, representations, metrics and protocol."""
+
+import hashlib
+import json
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from unbraid.datasets import registry
+from unbraid.evaluation.protocol import PROTOCOLS
+from unbraid.evaluation.registry import select
+from unbraid.methods import method_of
+from unbraid.study.sweeps import expand
+
+Representation = Literal["mean", "sampled"]
+Seeds = Annotated[int, Field(ge=1)] | Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class DataSpec(_Part):
+    """A data set of the study.
+
+    Attributes
+    ----------
+    name : str
+        As in :func:`unbraid.datasets.load`.
+    label : str, optional
+        How tables call it; by default its name.
+    options : dict
+        Of the data set.
+    shrink : int
+        Pictures are made smaller by this number, by the mean of squares of pixels. Rows that are drawn once, and the
+        pool, are kept with 8 bits a value.
+    rows : int, optional
+        Draw this many observations once, and train on them; by default training draws from the data set.
+    seeds : int or list of int, optional
+        In place of the study's.
+    """
+
+    name: str
+    label: str | None = None
+    options: dict[str, Any] = {}
+    shrink: Annotated[int, Field(ge=1)] = 1
+    rows: Annotated[int, Field(ge=2)] | None = None
+    seeds: Seeds | None = None
+
+    @field_validator("name")
+    @classmethod
+    def _is_known(cls, name: str) -> str:
+        registry.entry(name)
+        return name
+
+    @property
+    def title(self) -> str:
+        return self.label or self.name
+
+
+class MethodSpec(_Part):
+    """A method of the study, with what is swept.
+
+    Attributes
+    ----------
+    name : str
+        Of :data:`unbraid.methods.METHODS`.
+    label : str, optional
+        How tables call it; by default its name. Two kinds of one method need two labels.
+    parameters : dict
+        The same in every run.
+    sweep : dict
+        See :func:`unbraid.study.sweeps.expand`.
+    strength : str, optional
+        The parameter that is the strength of the regularisation; by default the swept one, if it is only one.
+    rows : int, optional
+        Fit on this many observations, drawn by the run's seed; for methods that are not trained step by step.
+    seeds : int or list of int, optional
+        In place of the study's and the data set's.
+    datasets : list of str, optional
+        Labels of the data sets it joins; by default all.
+    """
+
+    name: str
+    label: str | None = None
+    parameters: dict[str, Any] = {}
+    sweep: dict[str, Any] = {}
+    strength: str | None = None
+    rows: Annotated[int, Field(ge=10)] | None = None
+    seeds: Seeds | None = None
+    datasets: list[str] | None = None
+
+    @field_validator("name")
+    @classmethod
+    def _is_known(cls, name: str) -> str:
+        method_of(name)
+        return name
+
+    @field_validator("sweep")
+    @classmethod
+    def _expands(cls, sweep: dict[str, Any]) -> dict[str, Any]:
+        expand(sweep)
+        return sweep
+
+    @property
+    def title(self) -> str:
+        return self.label or self.name
+
+    @property
+    def settings(self) -> list[dict[str, Any]]:
+        """What is swept, one dict per config."""
+        return expand(self.sweep)
+
+    @property
+    def strength_name(self) -> str | None:
+        """The parameter whose value is a run's strength."""
+        swept = {name for setting in self.settings for name in setting}
+        return self.strength or (next(iter(swept)) if len(swept) == 1 else None)
+
+
+class StudySpec(_Part):
+    """A whole study.
+
+    Parameters
+    ----------
+    name : str
+    about : str
+    seeds : int or list of int
+        A number n stands for 0 to n - 1.
+    representations : list of "mean" and "sampled"
+        What is scored; methods without a posterior have only "mean", their codes.
+    metrics : "all", or list of str
+        What is computed of every representation.
+    leave_out : dict of representation to list of str
+        Metrics that are not computed of it; ``rescore`` computes them later.
+    protocol : str
+        Of :data:`unbraid.evaluation.PROTOCOLS`.
+    pool : int
+        Observations whose codes are kept and scored.
+    pool_seed : int
+        Draws them; the training data are drawn by another.
+    checkpoint_every : int
+        Steps.
+    defaults : dict
+        Parameters for every method that has them.
+    datasets : list of DataSpec
+    methods : list of MethodSpec
+    """
+
+    name: str
+    about: str = ""
+    seeds: Seeds = 5
+    representations: Annotated[list[Representation], Field(min_length=1)] = ["mean", "sampled"]
+    metrics: Literal["all"] | Annotated[list[str], Field(min_length=1)] = "all"
+    leave_out: dict[Representation, list[str]] = {}
+    protocol: str = "fast"
+    pool: Annotated[int, Field(ge=50)] = 10_000
+    pool_seed: Annotated[int, Field(ge=0)] = 0
+    checkpoint_every: Annotated[int, Field(ge=1)] = 1000
+    defaults: dict[str, Any] = {}
+    datasets: Annotated[list[DataSpec], Field(min_length=1)]
+    methods: Annotated[list[MethodSpec], Field(min_length=1)]
+
+    @field_validator("protocol")
+    @classmethod
+    def _is_a_protocol(cls, name: str) -> str:
+        if name not in PROTOCOLS:
+            raise ValueError(f"there is no protocol {name!r}. Valid protocols: {', '.join(PROTOCOLS)}.")
+        return name
+
+    @field_validator("metrics")
+    @classmethod
+    def _are_metrics(cls, names: str | list[str]) -> str | list[str]:
+        select(names, observations=True)
+        return names
+
+    @field_validator("leave_out")
+    @classmethod
+    def _are_metrics_too(cls, names: dict[str, list[str]]) -> dict[str, list[str]]:
+        for left in names.values():
+            select(left, observations=True)
+        return names
+
+    @property
+    def identity(self) -> str:
+        """What a store belongs to: all that is said of the study but its words; what is not said may gain a default."""
+        said = self.model_dump_json(exclude={"about"}, exclude_defaults=True)
+        return hashlib.sha256(json.dumps(json.loads(said), sort_keys=True).encode()).hexdigest()[:16]
+
+    def metrics_of(self, representation: str) -> list[str]:
+        """Names of the metrics to compute of a representation."""
+        names: list[str] = dict(self.leave_out).get(representation, [])  # type: ignore[call-overload]
+        left = {x.name for x in select(names, observations=True)} if names else set()
+        return [x.name for x in select(self.metrics, observations=True) if x.name not in left]

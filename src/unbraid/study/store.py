@@ -1,0 +1,319 @@
+"""The store of a study: one writer, many readers, every run recorded whole or not at all."""
+
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from sqlalchemy import Engine, create_engine, event, func, inspect, select
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import DatabaseError, OperationalError
+from sqlalchemy.pool import NullPool
+
+from unbraid.study import schema
+from unbraid.study.artefacts import Artefacts, Folder, checked, sha256
+from unbraid.study.schema import StoreError
+from unbraid.study.tasks import Task
+
+FILE, WRITER = "study.sqlite", "writer.lock"
+STATES = ("done", "running", "pending", "failed")
+PATIENCE = 1.0  # seconds to wait for the lock
+LOCK = 0x756E6272  # the advisory lock of PostgreSQL that a writer holds
+
+
+@dataclass
+class Result:
+    """What a task gives back: everything that is recorded of a run."""
+
+    run: str
+    seconds: float
+    steps: int | None
+    pool: str
+    pool_about: dict[str, Any]
+    factors: bytes
+    artefacts: dict[str, bytes]
+    scores: list[tuple[str, str, float]]  # representation, metric, value
+    protocol: str
+    losses: dict[str, float] = field(default_factory=dict)
+    curves: list[dict[str, Any]] = field(default_factory=list)
+    provenance: dict[str, Any] = field(default_factory=dict)
+
+
+class Store:
+    """Tables and artefacts of a study, in a folder (SQLite) or behind a URL (PostgreSQL).
+
+    Parameters
+    ----------
+    place : path or URL
+        A folder, or ``postgresql+psycopg://user@host/name``. Behind a URL the artefacts are in the database too.
+    create : bool
+        Make it if it is not there.
+    """
+
+    def __init__(self, place: str | Path, *, create: bool = False):
+        self.place = str(place)
+        self.is_url = "://" in self.place
+        self._writer: Any = None
+        self.engine = self._engine(create)
+        self._check(create)
+
+    @property
+    def artefacts(self) -> Artefacts:
+        return _InTable(self.engine) if self.is_url else Folder(self.folder / "artefacts")
+
+    @property
+    def folder(self) -> Path:
+        """Where checkpoints are; of a URL, a folder in the current one."""
+        if not self.is_url:
+            return Path(self.place)
+        return Path(f"{make_url(self.place).database or 'study'}.study")
+
+    @property
+    def shown(self) -> str:
+        """The place without a password."""
+        return make_url(self.place).render_as_string() if self.is_url else self.place
+
+    def _engine(self, create: bool) -> Engine:
+        if self.is_url:
+            return create_engine(self.place, poolclass=NullPool)
+        folder, file = Path(self.place), Path(self.place) / FILE
+        if not file.exists():
+            if not create:
+                raise StoreError(
+                    f"{folder} is not a store of a study: it has no {FILE}. `unbraid study run` makes one."
+                )
+            if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+                raise StoreError(f"{folder} exists and is not a store; it was left alone. Give another --store.")
+            folder.mkdir(parents=True, exist_ok=True)
+        engine = create_engine(f"sqlite:///{file}", connect_args={"timeout": 60}, poolclass=NullPool)
+        event.listen(engine, "connect", _write_ahead)
+        return engine
+
+    def _check(self, create: bool) -> None:
+        from unbraid import __version__
+
+        try:
+            with self.engine.begin() as connection:
+                names = set(inspect(connection).get_table_names())
+                if "meta" not in names:
+                    if not create:
+                        raise StoreError(f"{self.shown} is not a store of a study. `unbraid study run` makes one.")
+                    if names and not self.is_url:
+                        raise StoreError(f"{self.shown} is a database of something else; it was left alone.")
+                    schema.metadata.create_all(connection)
+                    head = {"schema": str(schema.VERSION), "unbraid": __version__}
+                    connection.execute(schema.meta.insert(), [{"key": k, "value": v} for k, v in head.items()])
+                schema.migrate(connection, self.shown)
+        except OperationalError as error:
+            raise StoreError(f"{self.shown} cannot be opened: {str(error.orig).strip()}.") from error
+        except DatabaseError as error:
+            raise StoreError(f"{self.shown} is damaged or no database: {str(error.orig).strip()}.") from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let others write, and close all connections."""
+        self.unlock()
+        self.engine.dispose()
+
+    def unlock(self) -> None:
+        """Let others write."""
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+
+    def lock(self) -> None:
+        """Become the one writer; the lock ends with this process, however it ends."""
+        end = time.monotonic() + PATIENCE  # one who only looks for a writer holds it for a moment
+        while not self._try_lock():
+            if time.monotonic() > end:
+                raise StoreError(
+                    f"another process writes to {self.shown}. Wait for it (`unbraid study watch`), or stop it first."
+                )
+            time.sleep(0.05)
+
+    def _try_lock(self) -> bool:
+        if self.is_url:
+            self._writer = self.engine.connect()
+            got = bool(self._writer.execute(select(func.pg_try_advisory_lock(LOCK))).scalar())
+        else:
+            self._writer = sqlite3.connect(self.folder / WRITER, timeout=0, check_same_thread=False)
+            try:
+                self._writer.execute("BEGIN EXCLUSIVE")
+                got = True
+            except sqlite3.OperationalError:
+                got = False
+        if not got:
+            self.unlock()
+        return got
+
+    def has_writer(self) -> bool:
+        """Whether some process holds the lock."""
+        if not self.is_url and not os.access(self.folder, os.W_OK):
+            return False
+        free = self._try_lock()
+        self.unlock()
+        return not free
+
+    def begin(self, name: str, identity: str, spec: str, tasks: Sequence[Task]) -> None:
+        """Enter the tasks of a spec; those that another process left running are pending again."""
+        with self.engine.begin() as connection:
+            head = schema.read_meta(connection)
+            if head.get("identity", identity) != identity:
+                raise StoreError(
+                    f"{self.shown} belongs to another spec: study {head['study']!r}, not this {name!r} or not as it "
+                    "is now. Give another --store, or go back to that spec: `unbraid study export` writes it out."
+                )
+            if "identity" not in head:
+                rows = {"study": name, "identity": identity, "spec": spec}
+                connection.execute(schema.meta.insert(), [{"key": k, "value": v} for k, v in rows.items()])
+            known = set(connection.execute(select(schema.runs.c.run)).scalars())
+            fresh = [_row_of(task) for task in tasks if task.run not in known]
+            if fresh:
+                connection.execute(schema.runs.insert(), fresh)
+            runs = schema.runs
+            connection.execute(runs.update().where(runs.c.status == "running").values(status="pending"))
+
+    def pending(self, within: Iterable[str]) -> list[str]:
+        """Addresses of the pending runs among these, first seeds first."""
+        runs, wanted = schema.runs, set(within)
+        order = select(runs.c.run).where(runs.c.status == "pending").order_by(runs.c.priority, runs.c.index)
+        with self.engine.connect() as connection:
+            return [run for run in connection.execute(order).scalars() if run in wanted]
+
+    def mark(self, names: Sequence[str], status: str) -> None:
+        """Set the status of some runs."""
+        runs = schema.runs
+        with self.engine.begin() as connection:
+            connection.execute(runs.update().where(runs.c.run.in_(names)).values(status=status))
+
+    def record(self, results: Sequence[Result]) -> None:
+        """Keep what runs gave: artefacts first, then all rows in one transaction."""
+        try:
+            self._record(results)
+        except OperationalError as error:
+            raise OSError(
+                f"{self.shown} could not be written: {str(error.orig).strip()}. Every result before this is kept; mend "
+                "that (free some space, start the server) and run the same command again."
+            ) from error
+
+    def _record(self, results: Sequence[Result]) -> None:
+        artefacts = self.artefacts
+        addresses = [{kind: artefacts.put(data) for kind, data in r.artefacts.items()} for r in results]
+        factors = [artefacts.put(result.factors) for result in results]
+        with self.engine.begin() as connection:
+            pools = set(connection.execute(select(schema.pools.c.pool)).scalars())
+            for result, kept, truth in zip(results, addresses, factors):
+                if result.pool not in pools:
+                    about = json.dumps(result.pool_about, sort_keys=True)
+                    connection.execute(schema.pools.insert().values(pool=result.pool, about=about, factors=truth))
+                    pools.add(result.pool)
+                _clear(connection, result.run)
+                _insert(connection, result, kept)
+
+    def fail(self, run: str, error: str) -> None:
+        """Keep why a run failed."""
+        runs = schema.runs
+        with self.engine.begin() as connection:
+            connection.execute(runs.update().where(runs.c.run == run).values(status="failed", error=error))
+
+    def retry(self) -> int:
+        """Make failed runs pending; returns how many."""
+        runs = schema.runs
+        with self.engine.begin() as connection:
+            return connection.execute(
+                runs.update().where(runs.c.status == "failed").values(status="pending", error=None)
+            ).rowcount
+
+    def add_scores(self, rows: Sequence[dict[str, Any]]) -> None:
+        """Add scores, in place of those of the same run, representation, protocol and metric."""
+        table = schema.scores
+        with self.engine.begin() as connection:
+            for row in rows:
+                same = [table.c[k] == row[k] for k in ("run", "representation", "protocol", "metric")]
+                connection.execute(table.delete().where(*same))
+            if rows:
+                connection.execute(table.insert(), list(rows))
+
+    def head(self) -> dict[str, str]:
+        """Name, identity and text of the spec, versions."""
+        with self.engine.connect() as connection:
+            return schema.read_meta(connection)
+
+    def counts(self) -> dict[str, int]:
+        """Runs by status."""
+        runs = schema.runs
+        with self.engine.connect() as connection:
+            found = connection.execute(select(runs.c.status, func.count()).group_by(runs.c.status))
+            return dict.fromkeys(STATES, 0) | {row[0]: row[1] for row in found}
+
+
+def _write_ahead(connection: Any, record: Any) -> None:
+    """Readers beside one writer; a commit survives a kill of the process."""
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA journal_mode=WAL")
+    cursor.execute("PRAGMA synchronous=NORMAL")
+    cursor.close()
+
+
+def _row_of(task: Task) -> dict[str, Any]:
+    names = ("index", "run", "dataset", "method", "strength", "seed", "priority")
+    row = {name: getattr(task, name) for name in names}
+    return row | {"status": "pending", "config": json.dumps(task.config, sort_keys=True)}
+
+
+def _clear(connection: Any, run: str) -> None:
+    for table in schema.OF_A_RUN:
+        connection.execute(table.delete().where(table.c.run == run))
+
+
+def _insert(connection: Any, result: Result, kept: dict[str, str]) -> None:
+    run = result.run
+    rows: dict[Any, list[dict[str, Any]]] = {
+        schema.scores: [
+            {"run": run, "representation": r, "protocol": result.protocol, "metric": m, "value": v}
+            for r, m, v in result.scores
+        ],
+        schema.losses: [{"run": run, "name": name, "value": value} for name, value in result.losses.items()],
+        schema.curves: [{"run": run, "records": json.dumps(result.curves)}] if result.curves else [],
+        schema.kept: [{"run": run, "kind": kind, "address": address} for kind, address in kept.items()],
+        schema.provenance: [{"run": run, "about": json.dumps(result.provenance, sort_keys=True)}],
+    }
+    for table, values in rows.items():
+        if values:
+            connection.execute(table.insert(), values)
+    done = {"status": "done", "seconds": result.seconds, "steps": result.steps, "pool": result.pool, "error": None}
+    connection.execute(schema.runs.update().where(schema.runs.c.run == run).values(**done))
+
+
+class _InTable:
+    """Artefacts as rows of the database, where all machines reach them."""
+
+    def __init__(self, engine: Engine):
+        self.engine = engine
+
+    def put(self, data: bytes) -> str:
+        address = sha256(data)
+        table = schema.blobs
+        with self.engine.begin() as connection:
+            there = connection.execute(select(table.c.address).where(table.c.address == address)).first()
+            if there is None:
+                connection.execute(table.insert().values(address=address, data=data))
+        return address
+
+    def get(self, address: str) -> bytes:
+        table = schema.blobs
+        with self.engine.connect() as connection:
+            found = connection.execute(select(table.c.data).where(table.c.address == address)).scalar()
+        if found is None:
+            raise FileNotFoundError(f"the database has no artefact {address}: it was copied without its blobs.")
+        return checked(bytes(found), address, f"artefact {address}")

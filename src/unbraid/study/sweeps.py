@@ -1,0 +1,75 @@
+"""Sweeps as data: product, zip and chain of parameter values, and tables of them."""
+
+from collections.abc import Mapping
+from itertools import product
+from typing import Any
+
+WORDS = ("product", "zip", "chain")
+
+
+def expand(sweep: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Every setting of a sweep, in order.
+
+    ``product`` takes every combination of its lists, ``zip`` walks through them side by side, ``chain`` puts sweeps one
+    behind the other. Plain names beside these are lists too: ``{beta = [1, 4]}`` is ``{product = {beta = [1, 4]}}``.
+    Parts that stand beside each other are combined.
+
+    Parameters
+    ----------
+    sweep : mapping
+
+    Returns
+    -------
+    list of dict
+
+    Examples
+    --------
+    >>> expand({"beta": [1, 4], "zip": {"a": [1, 2], "b": [3, 4]}})[:2]
+    [{'beta': 1, 'a': 1, 'b': 3}, {'beta': 1, 'a': 2, 'b': 4}]
+    >>> expand({"chain": [{"beta": [1, 2]}, {"gamma": [5]}]})
+    [{'beta': 1}, {'beta': 2}, {'gamma': 5}]
+    """
+    plain = {name: values for name, values in sweep.items() if name not in WORDS}
+    parts = [_product(plain)]
+    if "product" in sweep:
+        parts.append(_product(_table(sweep["product"], "product")))
+    if "zip" in sweep:
+        parts.append(_zip(_table(sweep["zip"], "zip")))
+    if "chain" in sweep:
+        if not isinstance(sweep["chain"], list):
+            raise ValueError("chain is a list of sweeps, as in chain = [{beta = [1, 2]}, {beta = [10]}].")
+        parts.append([setting for part in sweep["chain"] for setting in expand(_table(part, "chain"))])
+    settings: list[dict[str, Any]] = [{}]
+    for part in parts:
+        names = {name for setting in part for name in setting}
+        twice = names & {name for setting in settings for name in setting}
+        if twice:
+            raise ValueError(f"{', '.join(sorted(twice))} is swept twice; name each parameter once.")
+        settings = [{**a, **b} for a in settings for b in part]
+    return settings
+
+
+def _table(value: Any, word: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise ValueError(f"{word} is a table of lists, as in {word} = {{beta = [1, 4]}}; received {value!r}.")
+    return value
+
+
+def _product(lists: Mapping[str, Any]) -> list[dict[str, Any]]:
+    _check_lists(lists)
+    return [dict(zip(lists, values)) for values in product(*lists.values())]
+
+
+def _zip(lists: Mapping[str, Any]) -> list[dict[str, Any]]:
+    _check_lists(lists)
+    lengths = {name: len(values) for name, values in lists.items()}
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"{name} has {n}" for name, n in lengths.items())
+        raise ValueError(f"zip walks through its lists side by side, and they differ in length: {told}.")
+    return [dict(zip(lists, values)) for values in zip(*lists.values())]
+
+
+def _check_lists(lists: Mapping[str, Any]) -> None:
+    for name, values in lists.items():
+        if not isinstance(values, list) or not values:
+            raise ValueError(f"{name} = {values!r} is swept, so it must be a list of at least one value.")

@@ -1,0 +1,132 @@
+"""A study as an integer-indexed list of tasks, each known by the address of its resolved config."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from typing import Any
+
+from unbraid.methods import METHODS
+from unbraid.study.spec import DataSpec, MethodSpec, StudySpec
+
+REVISION = 1  # of what a task does; a change that changes codes raises it
+
+
+@dataclass(frozen=True)
+class Task:
+    """One model to train and score.
+
+    Attributes
+    ----------
+    index : int
+        Its place in the study's list.
+    run : str
+        Its address: 16 hexadecimal digits of the SHA-256 of ``config`` and of the code that it depends on.
+    config : dict
+        Everything that its codes depend on: data set, method, parameters, seed, pool.
+    dataset, method : str
+        As tables call them.
+    strength : float or None
+        The swept regularisation.
+    seed : int
+    priority : int
+        Place among the seeds of its config: 0 comes first.
+    """
+
+    index: int
+    run: str
+    config: dict[str, Any]
+    dataset: str
+    method: str
+    strength: float | None
+    seed: int
+    priority: int
+
+
+def tasks_of(spec: StudySpec) -> list[Task]:
+    """Every task of a study, in the order of data sets, methods, settings and seeds.
+
+    Parameters
+    ----------
+    spec : StudySpec
+
+    Returns
+    -------
+    list of Task
+        ``tasks[i].index == i``, so that a slice of it can be run anywhere.
+    """
+    tasks: list[Task] = []
+    known: dict[str, int] = {}
+    for data in spec.datasets:
+        for method in spec.methods:
+            if method.datasets is not None and data.title not in method.datasets:
+                continue
+            for setting in method.settings:
+                for place, seed in enumerate(_seeds(spec, data, method)):
+                    task = _task(spec, data, method, setting, seed, place, len(tasks))
+                    if task.run in known:
+                        raise ValueError(
+                            f"tasks {known[task.run]} and {task.index} of {spec.name} are the same: {task.method} on "
+                            f"{task.dataset}, seed {seed}. Take the repetition out of the sweep or of the seeds."
+                        )
+                    known[task.run] = task.index
+                    tasks.append(task)
+    return tasks
+
+
+def _seeds(spec: StudySpec, data: DataSpec, method: MethodSpec) -> list[int]:
+    """Of the method, else of the data set, else of the study."""
+    chosen = next(seeds for seeds in (method.seeds, data.seeds, spec.seeds) if seeds is not None)
+    return list(range(chosen)) if isinstance(chosen, int) else list(chosen)
+
+
+def _task(
+    spec: StudySpec, data: DataSpec, method: MethodSpec, setting: dict[str, Any], seed: int, place: int, index: int
+) -> Task:
+    known = _parameters(method.name)
+    defaults = {name: value for name, value in spec.defaults.items() if name in known}
+    parameters = defaults | method.parameters | setting
+    config = {
+        "dataset": {"name": data.name, "options": data.options, "shrink": data.shrink, "rows": data.rows},
+        "method": method.name,
+        "parameters": parameters,
+        "rows": method.rows,
+        "seed": seed,
+        "pool": {"n": spec.pool, "seed": spec.pool_seed},
+        "sampled": "sampled" in spec.representations,
+    }
+    name = method.strength_name
+    value = None if name is None else parameters.get(name)
+    strength = float(value) if isinstance(value, int | float) else None
+    run = address_of({"config": config, "code": _code(method.name)})
+    return Task(index, run, config, data.title, method.title, strength, seed, place)
+
+
+@cache
+def _parameters(name: str) -> frozenset[str]:
+    return frozenset(METHODS[name].load()().get_params(deep=False))
+
+
+@cache
+def _code(method: str) -> dict[str, Any]:
+    """Versions that decide what a method computes: this package's, to the minor number, and torch's where it trains."""
+    packages = ["unbraid", *(["torch"] if "torch" in METHODS[method].needs else [])]
+    return {"revision": REVISION, **{name: _minor(name) for name in packages}}
+
+
+def _minor(package: str) -> str:
+    from unbraid import __version__
+
+    found = __version__ if package == "unbraid" else version(package)
+    return ".".join(found.split(".")[:2])
+
+
+def address_of(content: Any) -> str:
+    """The first 16 hexadecimal digits of the SHA-256 of JSON content, whatever the order of its keys.
+
+    >>> address_of({"a": 1, "b": 2}) == address_of({"b": 2, "a": 1})
+    True
+    """
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,0 +1,259 @@
+"""What a worker does with a task: draw the data, fit, encode the pinned pool, score it, draw a strip."""
+
+import platform
+import socket
+import time
+import warnings
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unbraid import datasets
+from unbraid.contract.inputs import Rows
+from unbraid.datasets.conditional import Conditional
+from unbraid.evaluation import PROTOCOLS, draw_sample
+from unbraid.evaluation.registry import select
+from unbraid.methods import METHODS, Method
+from unbraid.study.artefacts import pack_array, pack_codes, unpack_codes
+from unbraid.study.store import Result
+from unbraid.study.tasks import address_of
+
+TRAINING_SEED = 1  # of the rows that are drawn once; the pool has the spec's own
+BLOCK = 4096  # observations that are drawn at once
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a worker is told: the task's address and config, and how to score and to go on."""
+
+    run: str
+    config: dict[str, Any]
+    metrics: dict[str, list[str]]
+    protocol: str
+    checkpoint: str | None
+    checkpoint_every: int
+    deadline: float | None
+
+
+@dataclass(frozen=True)
+class Paused:
+    """A task that the deadline stopped; its checkpoint is written."""
+
+    run: str
+
+
+def perform(order: Order) -> Result | Paused:
+    """Run a task; from its checkpoint, if there is one."""
+    began, cpu = time.monotonic(), time.process_time()
+    config, method = order.config, METHODS[order.config["method"]]
+    model = method.load()(**_parameters(order, method))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(*_training_data(config, method))
+        if method.trained and model.stopped_.startswith("max_seconds"):
+            return Paused(order.run)
+        X, factors, about = pool_of(config)
+        codes = {"mean": np.asarray(model.transform(X))}
+        if config["sampled"] and is_variational(method):
+            codes["sampled"] = np.asarray(model.sample_codes(X, random_state=config["seed"]))
+        packed = {name: pack_codes(z) for name, z in codes.items()}
+        scores = [
+            (name, metric, value)
+            for name, data in packed.items()
+            for metric, value in score(factors, unpack_codes(data), order.metrics[name], order.protocol, X)
+        ]
+        strip = strip_of(model, method, codes["mean"])
+    history = model.history_ if method.trained else []
+    artefacts = {f"codes/{name}": data for name, data in packed.items()}
+    return Result(
+        run=order.run,
+        seconds=time.monotonic() - began,
+        steps=model.n_steps_ if method.trained else None,
+        pool=address_of(about),
+        pool_about=about,
+        factors=pack_array(factors),
+        artefacts=artefacts if strip is None else artefacts | {"strip": pack_array(strip)},
+        scores=scores,
+        protocol=order.protocol,
+        losses=_losses(model, method, history),
+        curves=[{k: v for k, v in record.items() if k != "seconds"} for record in history],
+        provenance=_provenance(config, about, time.process_time() - cpu, caught),
+    )
+
+
+def _parameters(order: Order, method: Method) -> dict[str, Any]:
+    given = dict(order.config["parameters"])
+    known = method.load()().get_params(deep=False)
+    if "random_state" in known:
+        given["random_state"] = order.config["seed"]
+    if method.trained:
+        given |= {"progress": False, "checkpoint": order.checkpoint, "checkpoint_every": order.checkpoint_every}
+        if order.deadline is not None:
+            given["max_seconds"] = max(order.deadline - time.time(), 0.0)
+    return given
+
+
+def is_variational(method: Method) -> bool:
+    """Whether a method has a posterior to sample codes from."""
+    if method.family != "autoencoders":
+        return False
+    from unbraid.autoencoders.vae import VAE
+
+    return issubclass(method.load(), VAE)
+
+
+def _training_data(config: dict[str, Any], method: Method) -> tuple[Any, ...]:
+    about, rows = config["dataset"], config["rows"]
+    data, own = _dataset(_key(about)), np.random.default_rng([TRAINING_SEED, config["seed"]])
+    if "labels" in method.needs:
+        if not isinstance(data, Conditional):
+            raise ValueError(f"{method.title} needs labels, and {data.name} has none.")
+        once = np.random.default_rng(TRAINING_SEED)
+        X, _, labels = data.sample_conditional(rows or about["rows"], random_state=once if rows is None else own)
+        return X, labels
+    if rows is not None:
+        return (_shrunk(data.sample(rows, random_state=own)[0], about["shrink"]),)
+    if about["rows"] is not None:
+        return (_rows_once(_key(about)),)
+    return (data,)
+
+
+def _key(about: dict[str, Any]) -> tuple[Any, ...]:
+    options = tuple(sorted((k, tuple(v) if isinstance(v, list) else v) for k, v in about["options"].items()))
+    return about["name"], options, about["shrink"], about["rows"]
+
+
+@lru_cache(maxsize=2)
+def _dataset(key: tuple[Any, ...]) -> Any:
+    return datasets.load(key[0], **dict(key[1]))
+
+
+@lru_cache(maxsize=2)
+def _rows_once(key: tuple[Any, ...]) -> np.ndarray:
+    """The training rows of a data set, kept by the worker for its next task."""
+    return _drawn(key, key[3], TRAINING_SEED)[0]
+
+
+@lru_cache(maxsize=2)
+def _pool_once(key: tuple[Any, ...], n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    return _drawn(key, n, seed)
+
+
+def _drawn(key: tuple[Any, ...], n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Observations and factors, drawn in blocks so that large pictures are never all there before they shrink."""
+    data = _dataset(key)
+    pictures, truth = [], []
+    for start in range(0, n, BLOCK):
+        X, factors = data.sample(min(BLOCK, n - start), random_state=[seed, start])
+        pictures.append(_shrunk(X, key[2]))
+        truth.append(factors)
+    return np.concatenate(pictures), np.concatenate(truth)
+
+
+def _shrunk(X: np.ndarray, by: int) -> np.ndarray:
+    """Pictures by the mean over squares of ``by`` x ``by`` pixels, as uint8; others as they are."""
+    if X.ndim < 3:
+        if by > 1:
+            raise ValueError(f"shrink={by} is for pictures; observations here have shape {X.shape[1:]}.")
+        return X
+    if X.shape[1] % by or X.shape[2] % by:
+        raise ValueError(f"shrink={by} does not divide pictures of {X.shape[1]} x {X.shape[2]} pixels.")
+    unit = 1.0 if X.dtype == np.uint8 else 255.0
+    if by == 1:
+        return X if X.dtype == np.uint8 else np.round(X * unit).astype(np.uint8)
+    n, height, width = X.shape[0], X.shape[1] // by, X.shape[2] // by
+    squares = X.reshape(n, height, by, width, by, *X.shape[3:])
+    return np.round(squares.mean(axis=(2, 4), dtype=np.float32) * unit).astype(np.uint8)
+
+
+def pool_of(config: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
+    """Observations and factors of the pinned pool, and what it is."""
+    n, seed = config["pool"]["n"], config["pool"]["seed"]
+    X, factors = _pool_once(_key(config["dataset"]), n, seed)
+    data = _dataset(_key(config["dataset"]))
+    about = {
+        "dataset": config["dataset"],
+        "n": n,
+        "seed": seed,
+        "factor_names": list(data.factor_names),
+        "shape": list(X.shape[1:]),
+        "fingerprint": f"{zlib.crc32(np.ascontiguousarray(X).data.cast('B')):08x}",
+    }
+    return X, factors, about
+
+
+def score(
+    factors: np.ndarray, codes: np.ndarray, metrics: Sequence[str], protocol: str, X: np.ndarray | None
+) -> list[tuple[str, float]]:
+    """Rows of metrics of stored codes; those that need observations only where there are some."""
+    rules = PROTOCOLS[protocol]
+    chosen = [m for m in select(list(metrics), observations=True) if X is not None or "observations" not in m.needs]
+    sizes = {"n_samples": rules.n_samples, "n_train": rules.n_train, "n_test": rules.n_test}
+    rows = None if X is None else Rows(X)
+    sample = draw_sample(factors, codes, rows, **sizes, random_state=rules.random_state)
+    found: list[tuple[str, float]] = []
+    for metric in chosen:
+        found += zip(metric.rows, metric.compute(sample, rules, rules.random_state))
+    return found
+
+
+def strip_of(model: Any, method: Method, codes: np.ndarray) -> np.ndarray | None:
+    """A uint8 picture, one row per code and seven steps along it; None of what decodes to no pictures."""
+    from unbraid.report.drawing import as_pictures, is_pictures
+    from unbraid.report.traversal import traversals
+
+    if not method.decodes:
+        return None
+    rows = np.asarray(traversals(model.inverse_transform, codes, n_steps=7, span="quantiles"))
+    if not is_pictures(rows.shape[2:]):
+        return None
+    n_codes, n_steps = rows.shape[:2]
+    pictures = as_pictures(rows.reshape(n_codes * n_steps, *rows.shape[2:]))
+    height, width = pictures.shape[1:3]
+    sheet = pictures.reshape(n_codes, n_steps, height, width, *pictures.shape[3:]).swapaxes(1, 2)
+    sheet = sheet.reshape(n_codes * height, n_steps * width, *pictures.shape[3:])
+    return np.round(np.clip(sheet, 0, 1) * 255).astype(np.uint8)
+
+
+def _losses(model: Any, method: Method, history: list[dict[str, Any]]) -> dict[str, float]:
+    """The last record of a training, and the KL of each code."""
+    last = history[-1] if history else {}
+    found = {k: float(v) for k, v in last.items() if isinstance(v, int | float) and k not in ("step", "seconds")}
+    if is_variational(method):
+        found["elbo"] = -(found["reconstruction"] + found["kl"])
+        found |= {f"kl.{i}": float(value) for i, value in enumerate(model.kl_)}
+    return found
+
+
+def _provenance(config: dict[str, Any], pool: dict[str, Any], cpu: float, caught: Sequence[Any]) -> dict[str, Any]:
+    packages = ("unbraid", "numpy", "scipy", "scikit-learn", "torch")
+    found = {}
+    for name in packages:
+        from unbraid import __version__
+
+        try:
+            found[name] = __version__ if name == "unbraid" else version(name)
+        except ModuleNotFoundError:
+            found[name] = "none"
+    return {
+        "versions": found,
+        "python": platform.python_version(),
+        "machine": socket.gethostname(),
+        "system": platform.platform(),
+        "seed": config["seed"],
+        "cpu_seconds": cpu,
+        "data": pool["fingerprint"],
+        "finished": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+        "warnings": sorted({f"{w.category.__name__}: {w.message}" for w in caught}),
+    }
+
+
+def checkpoint_of(folder: Path, run: str) -> Path:
+    """Where a run's checkpoint is."""
+    return folder / "checkpoints" / f"{run}.safetensors"

@@ -1,0 +1,153 @@
+import numpy as np
+import pytest
+from sqlalchemy import text
+
+import unbraid as ub
+from unbraid.study import Store, StoreError, parse_spec, run_study, schema
+from unbraid.study.artefacts import Folder, pack_codes, unpack_codes
+from unbraid.study.store import FILE
+
+from .tiny import LINEAR, linear
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    place = tmp_path_factory.mktemp("study") / "store"
+    run_study(linear(), place, workers=0)
+    return place
+
+
+def test_frames_have_the_columns_that_are_promised(filled):
+    study = ub.study.open(filled)
+    runs, scores = study.runs(), study.scores()
+    assert list(runs) == [
+        "run", "index", "dataset", "method", "strength", "seed", "status", "seconds", "steps", "config"
+    ]  # fmt: skip
+    assert runs["index"].tolist() == [0, 1, 2, 3]
+    assert runs["strength"].tolist() == [2, 2, 3, 3]
+    assert set(runs["status"]) == {"done"}
+    assert list(scores) == ["run", "representation", "metric", "value"]
+    assert set(scores["metric"]) == {"mcc", "mig", "total_correlation"}
+    assert set(scores["representation"]) == {"mean"}  # PCA has no posterior to sample from
+
+
+def test_scores_are_those_of_the_codes_that_are_kept(filled):
+    study = ub.study.open(filled)
+    for run in study.runs()["run"]:
+        scores = study.scores().query("run == @run").set_index("metric")["value"]
+        assert scores["mcc"] == ub.metrics.mcc(study.factors(run), study.codes(run))
+        assert scores["total_correlation"] == ub.metrics.total_correlation(study.codes(run))
+
+
+def test_codes_are_those_of_the_model(filled):
+    study = ub.study.open(filled)
+    data = ub.datasets.load("isometric", n_features=10)
+    pool, factors = data.sample(200, random_state=[0, 0])
+    rows = data.sample(300, random_state=[1, 0])[0]
+    model = ub.PCAICA(n_factors=2, random_state=1).fit(rows)
+    run = study.runs().query("seed == 1 and strength == 2")["run"].item()
+    np.testing.assert_allclose(study.codes(run), model.transform(pool), rtol=0, atol=2e-3 * 4)
+    np.testing.assert_array_equal(study.factors(run), factors)
+
+
+def test_what_is_not_there_is_told(filled):
+    study = ub.study.open(filled)
+    run = study.runs()["run"].iloc[0]
+    with pytest.raises(KeyError, match="has no codes/sampled; it has codes/mean"):
+        study.codes(run, "sampled")
+    with pytest.raises(KeyError, match="not a run that is done"):
+        study.factors("0123")
+    with pytest.raises(StoreError, match=r"is not a store of a study: it has no study.sqlite"):
+        ub.study.open(filled.parent)
+
+
+def test_two_specs_for_one_store_are_refused(filled):
+    other = parse_spec(LINEAR.replace("pool = 200", "pool = 300"))
+    with pytest.raises(StoreError, match="belongs to another spec: study 'tiny'"):
+        run_study(other, filled, workers=0)
+    assert run_study(linear(), filled, workers=0).done == 0
+
+
+def test_a_folder_of_something_else_is_left_alone(tmp_path):
+    (tmp_path / "thesis.txt").write_text("mine")
+    with pytest.raises(StoreError, match="exists and is not a store"):
+        run_study(linear(), tmp_path, workers=0)
+
+
+def test_a_newer_store_is_refused_with_the_version_that_wrote_it(tmp_path):
+    with Store(tmp_path / "s", create=True) as store, store.engine.begin() as connection:
+        connection.execute(text("update meta set value = '99' where key = 'schema'"))
+        connection.execute(text("update meta set value = '7.1' where key = 'unbraid'"))
+    with pytest.raises(StoreError, match=r"has version 99, written by unbraid 7.1; .* reads versions up to"):
+        Store(tmp_path / "s")
+
+
+def test_an_older_store_is_migrated_when_it_is_opened(tmp_path, monkeypatch):
+    Store(tmp_path / "s", create=True).close()
+    steps = {
+        schema.VERSION: lambda connection: connection.execute(text("alter table runs add column note text")),
+        schema.VERSION + 1: lambda connection: connection.execute(text("update runs set note = 'x'")),
+    }
+    monkeypatch.setattr(schema, "MIGRATIONS", steps)
+    monkeypatch.setattr(schema, "VERSION", schema.VERSION + 2)
+    with Store(tmp_path / "s") as store, store.engine.connect() as connection:
+        assert connection.execute(text("select note from runs")).all() == []
+        assert schema.read_meta(connection)["schema"] == str(schema.VERSION)
+
+
+def test_a_store_of_version_1_goes_on_with_its_spec(tmp_path):
+    run_study(linear(), tmp_path / "s", workers=0, indices=[0])
+    with Store(tmp_path / "s") as store, store.engine.begin() as connection:
+        connection.execute(text("update meta set value = '1' where key = 'schema'"))
+        connection.execute(text("update meta set value = 'a hash of all keys' where key = 'identity'"))
+    assert run_study(linear(), tmp_path / "s", workers=0).done == 3
+    with pytest.raises(StoreError, match="belongs to another spec"):
+        run_study(linear(seeds=3), tmp_path / "s", workers=0)
+
+
+def test_a_damaged_database_is_told(tmp_path):
+    (tmp_path / FILE).write_bytes(b"no database at all" * 100)
+    with pytest.raises(StoreError, match="is damaged or no database"):
+        Store(tmp_path)
+
+
+def test_there_is_one_writer(tmp_path):
+    with Store(tmp_path / "s", create=True) as first, Store(tmp_path / "s") as second:
+        first.lock()
+        assert second.has_writer()
+        with pytest.raises(StoreError, match="another process writes to"):
+            second.lock()
+        first.unlock()
+        assert not second.has_writer()
+        second.lock()
+
+
+def test_artefacts_are_checked(tmp_path):
+    folder = Folder(tmp_path)
+    address = folder.put(b"codes")
+    assert folder.get(address) == b"codes"
+    (tmp_path / address[:2] / address).write_bytes(b"other")
+    with pytest.raises(ValueError, match="is damaged"):
+        folder.get(address)
+
+
+def test_an_artefact_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    def fail(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", fail)
+    with pytest.raises(OSError, match="No space left"):
+        Folder(tmp_path).put(b"codes")
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+@pytest.mark.parametrize(("center", "spread"), [(0, 1), (1e4, 1), (0, 1e6), (3, 1e-6)])
+def test_packed_codes_keep_eleven_bits_of_any_column(center, spread):
+    codes = center + spread * np.random.default_rng(0).normal(size=(1000, 1))
+    error = np.abs(unpack_codes(pack_codes(codes)) - codes).max()
+    # half a unit in the last place of float16 at four standard deviations, and float32's own at the center
+    assert error <= spread * 4 * 2**-11 + 2 * np.spacing(np.float32(center))
+
+
+def test_constant_codes_are_kept():
+    np.testing.assert_array_equal(unpack_codes(pack_codes(np.full((5, 2), 7.0))), 7)
