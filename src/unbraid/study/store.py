@@ -59,6 +59,7 @@ class Store:
         self.place = str(place)
         self.is_url = "://" in self.place
         self._writer: Any = None
+        self._anchor: Any = None
         self.engine = self._engine(create)
         self._check(create)
 
@@ -127,9 +128,10 @@ class Store:
 
     def unlock(self) -> None:
         """Let others write."""
-        if self._writer is not None:
-            self._writer.close()
-            self._writer = None
+        for held in (self._anchor, self._writer):
+            if held is not None:
+                held.close()
+        self._anchor = self._writer = None
 
     def lock(self) -> None:
         """Become the one writer; the lock ends with this process, however it ends."""
@@ -140,6 +142,8 @@ class Store:
                     f"another process writes to {self.shown}. Wait for it (`unbraid study watch`), or stop it first."
                 )
             time.sleep(0.05)
+        if not self.is_url:
+            self._anchor = self.engine.connect()  # SQLite tidies up, slowly, whenever its last connection is closed
 
     def _try_lock(self) -> bool:
         if self.is_url:
