@@ -144,7 +144,8 @@ def test_chaos(tmp_path, small_disk):
             time.sleep(random.uniform(1, 3))
             if kills < 25 and client.process.poll() is None:
                 kills += kill_one(psutil.Process(client.process.pid))
-        assert client.process.returncode == 0, client.log.read_text()
+        # 2: a worker was killed while the cluster started, which is told; the same command goes on
+        assert client.process.returncode in (0, 2), client.log.read_text()
     print(f"{kills} workers were killed")
     assert kills >= 20
     assert content(Store(store)) == content(Store(tmp_path / "plain"))
