@@ -72,8 +72,10 @@ class Client:
     """``unbraid study run`` as a process of its own."""
 
     def __init__(self, spec, store, *options):
+        self.log = spec.with_suffix(".log")
         command = [sys.executable, "-m", "unbraid", "study", "run", str(spec), "--store", str(store), *options]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        with self.log.open("w") as file:
+            self.process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT)
 
     def wait_for_runs(self, store, n):
         """Until so many runs are done, or the client has ended."""
@@ -132,7 +134,7 @@ def test_chaos(tmp_path, small_disk):
     with pytest.raises(OSError, match="No space left"):
         fill(ballast)
     assert client.process.wait(120) == 2
-    assert "run the same command again" in client.process.stdout.read()
+    assert "run the same command again" in client.log.read_text()
     ballast.unlink()
 
     kills = 0
@@ -142,7 +144,8 @@ def test_chaos(tmp_path, small_disk):
             time.sleep(random.uniform(1, 3))
             if kills < 25 and client.process.poll() is None:
                 kills += kill_one(psutil.Process(client.process.pid))
-        assert client.process.returncode == 0, client.process.stdout.read()
+        # 2: a worker was killed while the cluster started, which is told; the same command goes on
+        assert client.process.returncode in (0, 2), client.log.read_text()
     print(f"{kills} workers were killed")
     assert kills >= 20
     assert content(Store(store)) == content(Store(tmp_path / "plain"))

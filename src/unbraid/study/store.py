@@ -4,7 +4,8 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -59,6 +60,7 @@ class Store:
         self.place = str(place)
         self.is_url = "://" in self.place
         self._writer: Any = None
+        self._anchor: Any = None
         self.engine = self._engine(create)
         self._check(create)
 
@@ -127,9 +129,10 @@ class Store:
 
     def unlock(self) -> None:
         """Let others write."""
-        if self._writer is not None:
-            self._writer.close()
-            self._writer = None
+        for held in (self._anchor, self._writer):
+            if held is not None:
+                held.close()
+        self._anchor = self._writer = None
 
     def lock(self) -> None:
         """Become the one writer; the lock ends with this process, however it ends."""
@@ -140,6 +143,8 @@ class Store:
                     f"another process writes to {self.shown}. Wait for it (`unbraid study watch`), or stop it first."
                 )
             time.sleep(0.05)
+        if not self.is_url:
+            self._anchor = self.engine.connect()  # SQLite tidies up, slowly, whenever its last connection is closed
 
     def _try_lock(self) -> bool:
         if self.is_url:
@@ -193,17 +198,24 @@ class Store:
     def mark(self, names: Sequence[str], status: str) -> None:
         """Set the status of some runs."""
         runs = schema.runs
-        with self.engine.begin() as connection:
+        with self._told(), self.engine.begin() as connection:
             connection.execute(runs.update().where(runs.c.run.in_(names)).values(status=status))
 
     def record(self, results: Sequence[Result]) -> None:
         """Keep what runs gave: artefacts first, then all rows in one transaction."""
-        try:
+        with self._told():
             self._record(results)
-        except OperationalError as error:
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """A full disk, or a server that is gone, as one sentence; nothing is half written then."""
+        try:
+            yield
+        except (OperationalError, OSError) as error:
+            why = str(error.orig if isinstance(error, OperationalError) else error).strip()
             raise OSError(
-                f"{self.shown} could not be written: {str(error.orig).strip()}. Every result before this is kept; mend "
-                "that (free some space, start the server) and run the same command again."
+                f"{self.shown} could not be written: {why}. Every result before this is kept; mend that (free some "
+                "space, start the server) and run the same command again."
             ) from error
 
     def _record(self, results: Sequence[Result]) -> None:
@@ -223,7 +235,7 @@ class Store:
     def fail(self, run: str, error: str) -> None:
         """Keep why a run failed."""
         runs = schema.runs
-        with self.engine.begin() as connection:
+        with self._told(), self.engine.begin() as connection:
             connection.execute(runs.update().where(runs.c.run == run).values(status="failed", error=error))
 
     def retry(self) -> int:

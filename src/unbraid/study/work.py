@@ -7,8 +7,8 @@ import warnings
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from importlib.metadata import version
+from functools import cache, lru_cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -232,17 +232,8 @@ def _losses(model: Any, method: Method, history: list[dict[str, Any]]) -> dict[s
 
 
 def _provenance(config: dict[str, Any], pool: dict[str, Any], cpu: float, caught: Sequence[Any]) -> dict[str, Any]:
-    packages = ("unbraid", "numpy", "scipy", "scikit-learn", "torch")
-    found = {}
-    for name in packages:
-        from unbraid import __version__
-
-        try:
-            found[name] = __version__ if name == "unbraid" else version(name)
-        except ModuleNotFoundError:
-            found[name] = "none"
     return {
-        "versions": found,
+        "versions": _versions(),
         "python": platform.python_version(),
         "machine": socket.gethostname(),
         "system": platform.platform(),
@@ -252,6 +243,20 @@ def _provenance(config: dict[str, Any], pool: dict[str, Any], cpu: float, caught
         "finished": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
         "warnings": sorted({f"{w.category.__name__}: {w.message}" for w in caught}),
     }
+
+
+@cache
+def _versions() -> dict[str, str]:
+    """Of this package and those that decide what a method computes; "none" of one that is not installed."""
+    from unbraid import __version__
+
+    found = {"unbraid": __version__}
+    for name in ("numpy", "scipy", "scikit-learn", "torch"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "none"
+    return found
 
 
 def checkpoint_of(folder: Path, run: str) -> Path:

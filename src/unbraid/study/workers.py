@@ -171,14 +171,20 @@ def working(workers: int | None, scheduler: str | None) -> Iterator[InProcess | 
             with _client(scheduler) as client:
                 yield OnDask(client)
             return
-        cluster = LocalCluster(
-            n_workers=workers or os.cpu_count() or 1,
-            threads_per_worker=1,
-            processes=True,
-            host="127.0.0.1",
-            dashboard_address="127.0.0.1:0",
-            silence_logs=logging.CRITICAL,
-        )
+        try:
+            cluster = LocalCluster(
+                n_workers=workers or os.cpu_count() or 1,
+                threads_per_worker=1,
+                processes=True,
+                host="127.0.0.1",
+                dashboard_address="127.0.0.1:0",
+                silence_logs=logging.CRITICAL,
+            )
+        except RuntimeError as error:
+            raise ConnectionError(
+                f"the workers died while they were started ({error}). Run the same command again; if it stays so, "
+                "take fewer --workers."
+            ) from error
         with cluster, Client(cluster) as client:
             client.register_plugin(Quiet(), name="quiet")
             yield OnDask(client)
