@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from unbraid.diagnosis.product import DEPENDENT, HOLLOW, RAGGED, ball, dependence, dependent, emptiness, raggedness
-from unbraid.diagnosis.shape import CLOSED, MEETS, edge_ratio, end_distance, torus
 from unbraid.diagnosis.structure import SIGMAS, off_tangent, structure
+from unbraid.manifold.edges import CLOSED, MEETS, edge_ratio, end_distance, torus
+from unbraid.spectral.product import DEPENDENT, HOLLOW, RAGGED, ball, dependence, dependent, emptiness, raggedness
 
 
 @pytest.fixture

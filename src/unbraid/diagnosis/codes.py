@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unbraid.contract.warnings import UnbraidWarning
-from unbraid.diagnosis import product
 from unbraid.diagnosis.findings import Finding
 from unbraid.diagnosis.gaussian import CLEAR, GAUSSIAN, separability
 from unbraid.diagnosis.ground import DRAWS, MOST_FACTORS, Ground
 from unbraid.diagnosis.structure import NOISY
 from unbraid.manifold.pairs import neighbor_pairs
 from unbraid.metrics.local_isometry import isometry_of_pairs
+from unbraid.spectral import product
 from unbraid.spectral.factors import HessianICA
 from unbraid.spectral.pca_ica import PCAICA
 

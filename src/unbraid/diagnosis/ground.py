@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from unbraid.contract.inputs import Rows
 from unbraid.diagnosis.findings import Finding
-from unbraid.diagnosis.shape import CLOSED, EDGE, MEETS, edge_ratio, end_distance, torus
 from unbraid.diagnosis.structure import APART, NOISY, SIGMAS, apart, off_tangent, structure
 from unbraid.manifold.dimension import CLEAR_GAP, DimensionEstimate, estimate_dimension
 from unbraid.manifold.distinct import distinct_rows
+from unbraid.manifold.edges import CLOSED, EDGE, MEETS, edge_ratio, end_distance, torus
 from unbraid.spectral.base import FINEST
 from unbraid.spectral.reduction import Reduction, fit_reduction
 
