@@ -8,8 +8,9 @@ from sklearn.neighbors import NearestNeighbors
 
 from tests.spectral.manifolds import bent_sheets, linear_fit
 from unbraid.manifold.neighbors import neighborhoods
-from unbraid.spectral.alignment import alignment_matrix, smallest_neighborhood, tangent_bases
+from unbraid.spectral.alignment import alignment, band_order, smallest_neighborhood
 from unbraid.spectral.eigen import independent_eigenvectors, smallest_eigenvectors
+from unbraid.spectral.local_frames import tangent_bases
 
 
 def textbook_block(G, d, keep_all=False):
@@ -34,7 +35,7 @@ def dense(X, near, d, keep_all=False):
 def test_hessian_matrix_is_the_textbook_one(d, k, n_features):
     X, _ = bent_sheets(150, d, n_features=max(n_features, 2 * d))
     near = neighborhoods(X, k)[1]
-    ours = alignment_matrix(X, near, d, hessian=1, tangent=0).toarray()
+    ours = alignment(X, near, d, hessian=1, tangent=0).tocsc().toarray()
     np.testing.assert_allclose(ours, dense(X, near, d), atol=1e-7)
 
 
@@ -42,8 +43,8 @@ def test_hessian_equals_ltsa_at_the_smallest_neighborhood_and_differs_above():
     X, _ = bent_sheets(300, 2)
     for k, same in [(smallest_neighborhood(2), True), (smallest_neighborhood(2) + 1, False), (12, False)]:
         near = neighborhoods(X, k)[1]
-        hessian = alignment_matrix(X, near, 2, hessian=1, tangent=0)
-        tangent = alignment_matrix(X, near, 2, hessian=0, tangent=1)
+        hessian = alignment(X, near, 2, hessian=1, tangent=0).tocsc()
+        tangent = alignment(X, near, 2, hessian=0, tangent=1).tocsc()
         difference = abs(hessian - tangent).max()
         assert difference < 1e-9 if same else difference > 0.05
 
@@ -56,8 +57,8 @@ def test_scikit_learn_hessian_is_our_ltsa():
         n_neighbors=k, n_components=2, method="hessian", eigen_solver="dense"
     ).fit_transform(X)
     near = NearestNeighbors(n_neighbors=k).fit(X).kneighbors(return_distance=False)
-    ltsa = smallest_eigenvectors(alignment_matrix(X, near, 2, hessian=0, tangent=1), 2).vectors
-    hlle = smallest_eigenvectors(alignment_matrix(X, near, 2, hessian=1, tangent=0), 2).vectors
+    ltsa = smallest_eigenvectors(alignment(X, near, 2, hessian=0, tangent=1), 2).vectors
+    hlle = smallest_eigenvectors(alignment(X, near, 2, hessian=1, tangent=0), 2).vectors
     assert subspace_angles(theirs, ltsa).max() < 1e-5
     assert subspace_angles(theirs, hlle).max() > 1e-4
 
@@ -66,7 +67,7 @@ def test_affine_functions_are_in_the_null_space():
     X = np.random.default_rng(0).normal(size=(200, 2)) @ np.random.default_rng(1).normal(size=(2, 7))
     near = neighborhoods(X, 10)[1]
     for weights in [(1, 0), (0, 1), (1, 0.05)]:
-        M = alignment_matrix(X, near, 2, hessian=weights[0], tangent=weights[1])
+        M = alignment(X, near, 2, hessian=weights[0], tangent=weights[1])
         assert abs(M @ np.c_[X, np.ones(200)]).max() < 1e-9
 
 
@@ -86,9 +87,9 @@ def test_a_point_that_nobody_lists_needs_to_be_in_its_own_neighborhood():
     X[0] += 0.3 * np.random.default_rng(1).normal(size=X.shape[1])
     near = neighborhoods(X, 13)[1]
     assert 0 not in near[1:]
-    with_self = smallest_eigenvectors(alignment_matrix(X, near, 2), 2)
+    with_self = smallest_eigenvectors(alignment(X, near, 2), 2)
     assert linear_fit(with_self.vectors[1:], factors[1:]) > 0.9
-    without = alignment_matrix(X, near[:, 1:], 2)
+    without = alignment(X, near[:, 1:], 2).tocsc()
     assert without[[0]].nnz == 0
     spoilt = smallest_eigenvectors(without, 2).vectors[:, 0]
     assert spoilt[0] ** 2 > 0.99  # a vector that lives on the orphan alone has taken the place of a factor
@@ -97,17 +98,32 @@ def test_a_point_that_nobody_lists_needs_to_be_in_its_own_neighborhood():
 def test_too_few_neighbors_is_an_error_that_says_how_many():
     X, _ = bent_sheets(50, 2)
     with pytest.raises(ValueError, match="at least 6 points"):
-        alignment_matrix(X, neighborhoods(X, 5)[1], 2)
+        alignment(X, neighborhoods(X, 5)[1], 2)
 
 
 def test_eigen_solver_against_dense():
     X, _ = bent_sheets(500, 2)
-    M = alignment_matrix(X, neighborhoods(X, 10)[1], 2)
-    values, vectors = np.linalg.eigh(M.toarray())
+    M = alignment(X, neighborhoods(X, 10)[1], 2)
+    values, vectors = np.linalg.eigh(M.tocsc().toarray())
     found = smallest_eigenvectors(M, 2)
     np.testing.assert_allclose(found.values[:2], values[1:3], rtol=1e-4, atol=1e-12)
     assert subspace_angles(found.vectors, vectors[:, 1:3]).max() < 1e-4
     assert abs(found.vectors.sum(axis=0)).max() < 1e-9
+
+
+def test_every_form_of_the_matrix_is_the_same_one():
+    X, _ = bent_sheets(300, 2)
+    near = neighborhoods(X, 14)[1]
+    order = band_order(near)
+    M = alignment(X[order], np.argsort(order)[near[order]], 2)
+    whole, place, unordered = M.tocsc().toarray(), np.argsort(order), alignment(X, near, 2)
+    np.testing.assert_allclose(whole[place][:, place], unordered.tocsc().toarray(), atol=1e-7)
+    assert M.bandwidth < unordered.bandwidth / 2
+    np.testing.assert_allclose(M.toarray(), np.triu(whole), atol=1e-14)
+    assert M.trace() == pytest.approx(np.trace(whole))
+    np.testing.assert_allclose(M @ X[:, :3], whole @ X[:, :3], atol=1e-12)
+    for below, entries in enumerate(M.band()):
+        np.testing.assert_allclose(entries[: 300 - below], np.diag(whole, -below), atol=1e-14)
 
 
 def test_functions_of_earlier_eigenvectors_are_passed_over():
@@ -116,7 +132,7 @@ def test_functions_of_earlier_eigenvectors_are_passed_over():
     factors = rng.uniform(size=(2000, 2))
     X = np.c_[15 * np.sin(2 * factors[:, 0]), 15 * np.cos(2 * factors[:, 0]), factors[:, 1]]
     X += 0.03 * rng.normal(size=X.shape)
-    M = alignment_matrix(X, neighborhoods(X, 20)[1], 2)
+    M = alignment(X, neighborhoods(X, 20)[1], 2)
     plain, chosen = smallest_eigenvectors(M, 2), independent_eigenvectors(M, 2)
     assert linear_fit(plain.vectors, factors) < 0.6
     assert linear_fit(chosen.vectors, factors) > 0.95
@@ -125,7 +141,7 @@ def test_functions_of_earlier_eigenvectors_are_passed_over():
 
 def test_independent_eigenvectors_are_the_first_ones_on_a_square():
     X, _ = bent_sheets(600, 2)
-    M = alignment_matrix(X, neighborhoods(X, 12)[1], 2)
+    M = alignment(X, neighborhoods(X, 12)[1], 2)
     plain, chosen = smallest_eigenvectors(M, 2), independent_eigenvectors(M, 2)
     assert chosen.n_redundant == 0
     np.testing.assert_allclose(chosen.values[:2], plain.values[:2], rtol=1e-3)

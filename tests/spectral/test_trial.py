@@ -56,3 +56,21 @@ def test_metric_root_undoes_a_linear_map():
     steps, A = rng.normal(size=(200, 3)), rng.normal(size=(3, 3))
     root = metric_root(steps, np.linalg.norm(steps @ A.T, axis=1))
     np.testing.assert_allclose(root.T @ root, A.T @ A, atol=1e-9)
+
+
+def test_a_pca_size_that_loses_at_every_small_neighborhood_is_not_tried_at_wide_ones():
+    P = np.c_[GRID, 0.01 * np.random.default_rng(1).normal(size=300), np.zeros(300)]
+    solved = []
+
+    def embed(points, near, distances, d, rng):
+        solved.append((points.shape[1], near.shape[1]))
+        vectors = points[:, :d] + (0.2 * rng.standard_normal((len(points), d)) if points.shape[1] == 4 else 0)
+        return Spectrum(np.linalg.qr(vectors - vectors.mean(axis=0))[0], np.arange(1.0, d + 2), 0.0, 1)
+
+    settings = Settings("Test", 2, "auto", (3, 4), smallest=6)
+    choice = choose(P, settings, embed, np.random.RandomState(0), lambda amount: None)
+    sizes = sorted({k for _, k in solved})
+    assert [k for m, k in solved if m == 3] == sizes
+    assert [k for m, k in solved if m == 4] == sizes[:3]
+    assert choice.candidate.pca_components == 3
+    assert "3 principal components did better" in choice.candidates[-1].excluded

@@ -136,13 +136,18 @@ class Graph:
         return float(np.mean(self.labels == 0))
 
 
-def graph_of(near: Indices) -> Graph:
-    """Connected components and orphans of a neighbour list (n, k) whose first column is the point itself."""
+def graph_of(near: Indices, *, connected: bool = False) -> Graph:
+    """Connected components and orphans of a neighbour list (n, k) whose first column is the point itself.
+
+    ``connected`` says that it is known to be, because part of the list is.
+    """
     n, k = near.shape
+    orphans = n - np.count_nonzero(np.bincount(near[:, 1:].ravel(), minlength=n))
+    if connected:
+        return Graph(1, np.zeros(n, dtype=np.intp), orphans)
     adjacency = sp.csr_array((np.ones(n * k, dtype=np.int8), near.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
     n_components, labels = connected_components(adjacency, directed=False)
     order = np.argsort(-np.bincount(labels), kind="stable")
     rank = np.empty(n_components, dtype=np.intp)
     rank[order] = np.arange(n_components)
-    listed = np.bincount(near[:, 1:].ravel(), minlength=n)
-    return Graph(int(n_components), rank[labels], int(np.sum(listed == 0)))
+    return Graph(int(n_components), rank[labels], orphans)

@@ -13,8 +13,10 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from unbraid.contract.warnings import ConvergenceWarning
 from unbraid.manifold.neighbors import nearest
+from unbraid.spectral.alignment import Alignment
 
 Floats = NDArray[np.float64]
+Matrix = Alignment | sp.csc_array
 Solve = Callable[[Floats], Floats]
 Prepared = tuple[Floats, float, Solve]  # null vector, scale of the matrix, solver
 
@@ -60,7 +62,7 @@ class Spectrum:
 
 
 def smallest_eigenvectors(
-    M: sp.csc_array,
+    M: Matrix,
     n_vectors: int,
     *,
     null: Floats | None = None,
@@ -75,7 +77,7 @@ def smallest_eigenvectors(
 
     Parameters
     ----------
-    M : sparse (n, n), symmetric positive semidefinite
+    M : Alignment or sparse (n, n), symmetric positive semidefinite
     n_vectors : int
     null : array (n,), optional
         The known null vector; the constant when not given.
@@ -84,7 +86,7 @@ def smallest_eigenvectors(
 
 
 def independent_eigenvectors(
-    M: sp.csc_array,
+    M: Matrix,
     n_vectors: int,
     *,
     null: Floats | None = None,
@@ -140,17 +142,17 @@ def predictability(V: Floats, target: Floats, k: int = 12) -> float:
     return float(1 - misses.var() / target.var() / (1 + 1 / near.shape[1]))
 
 
-def _prepare(M: sp.csc_array, null: Floats | None) -> Prepared:
+def _prepare(M: Matrix, null: Floats | None) -> Prepared:
     n = M.shape[0]
     null = np.full(n, n**-0.5) if null is None else null / np.linalg.norm(null)
-    scale = float(M.diagonal().mean())
+    scale = float(M.trace()) / n
     if not np.isfinite(scale) or scale <= 0:
         raise ValueError("the alignment matrix is zero or not finite: the points are all equal or not finite.")
     return null, scale, _factor(M, 1e-10 * scale)
 
 
 def _iterate(
-    M: sp.csc_array, n_vectors: int, known: Prepared, max_iter: int, tol: float, rng: np.random.RandomState | None
+    M: Matrix, n_vectors: int, known: Prepared, max_iter: int, tol: float, rng: np.random.RandomState | None
 ) -> Spectrum:
     null, scale, solve = known
     n = M.shape[0]
@@ -186,33 +188,66 @@ def _orthonormal(V: Floats, null: Floats) -> Floats:
     return np.linalg.qr(V)[0]
 
 
-def _factor(M: sp.csc_array, shift: float) -> Solve:
-    """A function that solves (M + shift I) V = B, by the cheapest of three factorisations.
-
-    Reordered by reverse Cuthill-McKee, the matrix is a band as wide as the manifold's cross-section, and LAPACK's
-    banded Cholesky, reordering included, takes half the time of a sparse LU at d = 2 and a quarter at d = 3. With many
-    factors the band fills the matrix:
-    dense Cholesky. Sparse LU is left for matrices whose band would not fit into memory.
-    """
-    n = M.shape[0]
+def _factor(M: Matrix, shift: float) -> Solve:
+    """A function that solves (M + shift I) V = B."""
+    if isinstance(M, Alignment):
+        return _solver(M, shift)
     order = reverse_cuthill_mckee(sp.csr_matrix(M), symmetric_mode=True)
-    place = np.empty(n, dtype=np.int64)
-    place[order] = np.arange(n)
-    column = np.repeat(place, np.diff(M.indptr))
-    below = place[M.indices] - column
-    width = int(below.max())
-    if width < 0.4 * n and n * width <= BAND_ENTRIES:
-        band = np.zeros((width + 1, n), order="F")
+    solve, place = _solver(_Sparse(sp.csc_array(M[order][:, order])), shift), np.argsort(order)
+    return lambda B: solve(B[order])[place]
+
+
+@dataclass(frozen=True)
+class _Sparse:
+    """A sparse matrix in the forms of an :class:`~unbraid.spectral.alignment.Alignment`."""
+
+    matrix: sp.csc_array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.matrix.shape
+
+    @property
+    def bandwidth(self) -> int:
+        return int(self._below().max())
+
+    def _below(self) -> NDArray[np.integer]:
+        """How far each entry lies below the diagonal."""
+        return self.matrix.indices - np.repeat(np.arange(self.shape[0]), np.diff(self.matrix.indptr))
+
+    def band(self) -> Floats:
+        below = self._below()
         lower = below >= 0
-        band[below[lower], column[lower]] = M.data[lower]
+        band = np.zeros((int(below.max()) + 1, self.shape[0]), order="F")
+        band[below[lower], (self.matrix.indices - below)[lower]] = self.matrix.data[lower]
+        return band
+
+    def toarray(self) -> Floats:
+        return self.matrix.toarray()
+
+    def tocsc(self) -> sp.csc_array:
+        return self.matrix
+
+
+def _solver(M: Alignment | _Sparse, shift: float) -> Solve:
+    """Solve by the cheapest of three factorisations, for a matrix in an order that keeps its band narrow.
+
+    The band is as wide as the manifold's cross-section, and LAPACK's banded Cholesky takes half the time of a sparse LU
+    at d = 2 and a quarter at d = 3. With many factors the band fills the matrix: dense Cholesky. Sparse LU is left for
+    matrices whose band would not fit into memory.
+    """
+    n, width = M.shape[0], M.bandwidth
+    if width < 0.4 * n and n * width <= BAND_ENTRIES:
+        band = M.band()
         band[0] += shift
         factor = scipy.linalg.cholesky_banded(band, overwrite_ab=True, lower=True, check_finite=False)
-        return lambda B: scipy.linalg.cho_solve_banded((factor, True), B[order], check_finite=False)[place]
+        return lambda B: scipy.linalg.cho_solve_banded((factor, True), B, check_finite=False)
     if n <= DENSE_POINTS:
         dense = M.toarray()
         dense[np.diag_indices(n)] += shift
-        cholesky = scipy.linalg.cho_factor(dense, lower=True, overwrite_a=True, check_finite=False)
+        # The upper triangle of a matrix by rows is the lower one of LAPACK's, by columns.
+        cholesky = scipy.linalg.cho_factor(dense.T, lower=True, overwrite_a=True, check_finite=False)
         return lambda B: scipy.linalg.cho_solve(cholesky, B, check_finite=False)
-    shifted = sp.csc_matrix(M + shift * sp.eye_array(n))
+    shifted = sp.csc_matrix(M.tocsc() + shift * sp.eye_array(n))
     lu = sla.splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
     return lu.solve

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from unbraid.manifold.neighbors import Indices
-from unbraid.spectral.alignment import alignment_matrix, smallest_neighborhood
+from unbraid.spectral.alignment import alignment, band_order, smallest_neighborhood
 from unbraid.spectral.base import SpectralEstimator
 from unbraid.spectral.eigen import Spectrum, independent_eigenvectors
 from unbraid.spectral.trial import Embedding
@@ -159,9 +159,12 @@ def _aligned(
     hessian: float,
     tangent: float,
 ) -> Spectrum:
-    """Eigenvectors of the alignment matrix."""
-    M = alignment_matrix(P, near, d, hessian=hessian, tangent=tangent)
-    return independent_eigenvectors(M, d, random_state=rng)
+    """Eigenvectors of the alignment matrix, solved in an order that keeps its band narrow."""
+    order = band_order(near)
+    place = np.argsort(order)
+    M = alignment(P[order], place[near[order]], d, hessian=hessian, tangent=tangent)
+    found = independent_eigenvectors(M, d, random_state=rng)
+    return replace(found, vectors=found.vectors[place])
 
 
 def _diffused(P: Floats, near: Indices, distances: Floats, d: int, rng: np.random.RandomState) -> Spectrum:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from unbraid.contract.persistence import Persistent
 from unbraid.manifold.neighbors import Indices, NeighborSearch
-from unbraid.spectral.alignment import tangent_bases
+from unbraid.spectral.local_frames import tangent_bases
 
 Floats = NDArray[np.float64]
 

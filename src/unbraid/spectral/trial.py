@@ -23,7 +23,8 @@ Embedding = Callable[[Floats, Indices, Floats, int, np.random.RandomState], Spec
 
 EDGE_NEIGHBORS = 15
 EDGE_POINTS = 1000
-CLOSEST_POINTS = 1500
+CLOSEST_POINTS = 1000
+SMALL_SIZES = 3  # neighbourhood sizes at which every PCA size is tried
 MOSTLY = 0.9  # share of the points that must hang together; the rest is placed by the local maps
 WIDEST = 200  # neighbours up to which a connected graph is looked for
 
@@ -147,23 +148,22 @@ def choose(
     closest = _closest(P, rng) if settings.open else None
     best: Choice | None = None
     tried: list[Candidate] = []
-    for m in settings.pca_sizes:
-        points = np.ascontiguousarray(P[:, :m])
-        for near, distances in _neighborhoods(points, settings):
-            graph = graph_of(near)
-            widest = near.shape[1] >= min(len(P), WIDEST)
-            if settings.open and graph.n_components > 1 and not (widest and graph.largest_share >= MOSTLY):
-                tried.append(_torn(near.shape[1], m, graph))
-                continue
-            trial = _try(points, near, distances, graph, edges, closest, settings, embed, rng)
-            tried.append(trial.candidate)
-            advance(1)
-            if best is None or _better(settings.rule, trial.candidate, best.candidate):
-                best = trial
+    for last in _rounds(P, settings, tried):
+        graph, k = last.graph, last.near.shape[1]
+        widest = k >= min(len(P), WIDEST)
+        if settings.open and graph.n_components > 1 and not (widest and graph.largest_share >= MOSTLY):
+            tried.append(_untried(k, last.points.shape[1], graph.n_components))
+            continue
+        trial = _try(last, edges, closest, settings, embed, rng)
+        tried.append(trial.candidate)
+        advance(1)
+        if best is None or _better(settings.rule, trial.candidate, best.candidate):
+            best = trial
     if best is None:
-        raise _no_single_embedding(near.shape[1], graph)
+        raise _no_single_embedding(last)
     for message in best.unsolved:
         warnings.warn(message, ConvergenceWarning, stacklevel=4)
+    tried.sort(key=lambda c: (c.pca_components, c.n_neighbors))
     best.rule, best.candidates, best.n_merged = settings.rule if settings.open else "given", tried, n_merged
     return best
 
@@ -174,22 +174,67 @@ def _better(rule: str, new: Candidate, old: Candidate) -> bool:
     return score(rule, new) > score(rule, old)
 
 
-def _torn(k: int, m: int, graph: Graph) -> Candidate:
-    """A size that was not solved, because its graph is not connected."""
+def _untried(k: int, m: int, pieces: int, reason: str = "") -> Candidate:
+    """A setting that was not solved, because its graph is not connected or for another reason."""
     nan = float("nan")
-    return Candidate(k, m, "", nan, nan, nan, nan, nan, nan, graph.n_components, exclusion(1, graph.n_components, True))
+    return Candidate(k, m, "", nan, nan, nan, nan, nan, nan, pieces, reason or exclusion(1, pieces, True))
 
 
-def _no_single_embedding(k: int, graph: Graph) -> ValueError:
+def _no_single_embedding(last: "_Neighborhood") -> ValueError:
     return ValueError(
-        f"with {k} neighbours the neighbour graph falls into {graph.n_components} pieces, the largest with "
-        f"{100 * graph.largest_share:.0f} % of the points: there is no single embedding. Raise n_neighbors, or fit the "
-        "pieces separately."
+        f"with {last.near.shape[1]} neighbours the neighbour graph falls into {last.graph.n_components} pieces, the "
+        f"largest with {100 * last.graph.largest_share:.0f} % of the points: there is no single embedding. Raise "
+        "n_neighbors, or fit the pieces separately."
     )
 
 
-def _neighborhoods(points: Floats, settings: Settings) -> Iterator[tuple[Indices, Floats]]:
-    """(neighbours, distances) of every size to try, from one search for the largest."""
+@dataclass(frozen=True)
+class _Neighborhood:
+    """One setting to try: the points in so many principal components, and their neighbours."""
+
+    points: Floats
+    near: Indices
+    distances: Floats
+    graph: Graph
+
+
+def _rounds(P: Floats, settings: Settings, tried: list[Candidate]) -> Iterator[_Neighborhood]:
+    """Every setting to try: each PCA size at the smallest neighbourhood, then at the next.
+
+    What is ``tried`` meanwhile decides what follows: a PCA size that did worse than another one at every smaller
+    neighbourhood is not tried at the wide ones, which take most of the time.
+    """
+    alive = {m: _neighborhoods(np.ascontiguousarray(P[:, :m]), settings) for m in settings.pca_sizes}
+    done = 0
+    while alive:
+        for m in list(alive):
+            found = next(alive[m], None)
+            if found is None:
+                del alive[m]
+                continue
+            better = _better_size(m, tried, settings.rule) if done >= SMALL_SIZES else 0
+            if better:
+                del alive[m]
+                reason = f"not tried: {better} principal components did better at every smaller neighbourhood"
+                tried.append(_untried(found.near.shape[1], m, found.graph.n_components, reason))
+                continue
+            yield found
+        done += 1
+
+
+def _better_size(m: int, tried: list[Candidate], rule: str) -> int:
+    """A PCA size that did better than m in every neighbourhood that both were tried at; 0 if there is none."""
+    own = {c.n_neighbors: c for c in tried if c.pca_components == m}
+    for other in sorted({c.pca_components for c in tried} - {m}):
+        pairs = [(c, own[c.n_neighbors]) for c in tried if c.pca_components == other and c.n_neighbors in own]
+        lost = [not theirs.excluded and _better(rule, theirs, ours) for theirs, ours in pairs]
+        if len(lost) >= SMALL_SIZES and all(lost):
+            return other
+    return 0
+
+
+def _neighborhoods(points: Floats, settings: Settings) -> Iterator[_Neighborhood]:
+    """Neighbourhoods of every size to try, from one search for the largest."""
     n, k = len(points), settings.n_neighbors
     if k != "auto":
         if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1:
@@ -202,34 +247,36 @@ def _neighborhoods(points: Floats, settings: Settings) -> Iterator[tuple[Indices
         if k > n:
             raise ValueError(f"n_neighbors={k} is larger than the number of different points, n_samples = {n}.")
         distances, near = neighborhoods(points, int(k))
-        yield near, distances
+        yield _Neighborhood(points, near, distances, graph_of(near))
         return
     sizes = neighbor_candidates(n, settings.smallest)
     distances, near = neighborhoods(points, sizes[-1])
     while graph_of(near).n_components > 1 and sizes[-1] < min(n, WIDEST):
         sizes.append(min(n, WIDEST, 3 * sizes[-1] // 2 + 1))  # no size is connected yet: widen until one is
         distances, near = neighborhoods(points, sizes[-1])
+    connected = False
     for size in sizes:
-        yield np.ascontiguousarray(near[:, :size]), np.ascontiguousarray(distances[:, :size])
+        some = np.ascontiguousarray(near[:, :size])
+        graph = graph_of(some, connected=connected)
+        connected = graph.n_components == 1
+        yield _Neighborhood(points, some, np.ascontiguousarray(distances[:, :size]), graph)
 
 
 def _try(
-    points: Floats,
-    near: Indices,
-    distances: Floats,
-    graph: Graph,
+    at: _Neighborhood,
     edges: Pairs,
     closest: Pairs | None,
     settings: Settings,
     embed: Embedding,
     rng: np.random.RandomState,
 ) -> Choice:
+    points, near, distances, graph = at.points, at.near, at.distances, at.graph
     n_outside = 0
     if graph.n_components > 1:
         inside = graph.labels == 0
         n_outside = int(np.sum(~inside))
         if graph.largest_share < MOSTLY:
-            raise _no_single_embedding(near.shape[1], graph)
+            raise _no_single_embedding(at)
         points, distances = points[inside], distances[inside]
         near = (np.cumsum(inside) - 1)[near[inside]]
         edges = _within(inside, edges)

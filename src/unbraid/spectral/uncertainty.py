@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from unbraid.spectral.ica import (
     CONTRASTS,
+    N_ANGLES,
     Contrast,
     Rotation,
     half_density_weights,
-    peak,
+    highest,
     quarter,
     search_near,
     standardised_turns,
@@ -29,7 +30,6 @@ Floats = NDArray[np.float64]
 
 POINTS = 1000
 N_BOOTSTRAPS = 16
-N_ANGLES = 18
 FEWEST = 40  # points of a half that are worth a search
 DOUBTFUL = 15.0  # degrees; calibrated by benchmarks/experiment_rotation.py
 
@@ -88,13 +88,12 @@ def code_uncertainty(codes: Floats, rotation: Rotation, random_state: np.random.
 
 
 def _bootstrap_turns(S: Floats, weights: Floats, contrast: Contrast, rng: np.random.RandomState) -> Floats:
-    """Turns (bootstraps, d) of the solution under resampled weights, every plane by itself.
+    """Turns (bootstraps, d) of the solution under resampled weights (Bayesian bootstrap), every plane by itself.
 
     The contrast is evaluated once per angle; what resampling does to mean and scale is taken to first order.
     """
     n, d = S.shape
-    counts = rng.multinomial(n, np.full(n, 1 / n), size=N_BOOTSTRAPS).T
-    resampled = weights[:, None] * counts
+    resampled = weights[:, None] * rng.exponential(size=(n, N_BOOTSTRAPS))
     resampled /= resampled.sum(axis=0)
     generators = np.zeros((N_BOOTSTRAPS, d, d))
     angles = quarter(N_ANGLES)
@@ -108,11 +107,9 @@ def _bootstrap_turns(S: Floats, weights: Floats, contrast: Contrast, rng: np.ran
             first_order = means * (slope @ weights)[:, None] + (spreads - 1) * ((slope * U) @ weights)[:, None]
             squares = (G @ resampled - first_order) ** 2
             values = squares[:N_ANGLES] + squares[N_ANGLES:]  # (angles, bootstraps), periodic in the angle
-            for i, best in enumerate(values.argmax(axis=0)):
-                around = values[(best + np.array([-1, 0, 1])) % N_ANGLES, i]
-                generators[i, b, a] = angles[best] + peak(around) * (angles[1] - angles[0])
-                generators[i, a, b] = -generators[i, b, a]
-    return np.stack([turns(np.eye(d), scipy.linalg.expm(K)) for K in generators])
+            found = np.array([highest(column) for column in values.T]) * (angles[1] - angles[0]) + angles[0]
+            generators[:, b, a], generators[:, a, b] = found, -found
+    return np.stack([turns(np.eye(d), R) for R in scipy.linalg.expm(generators)])
 
 
 def _half_turns(S: Floats, weights: Floats, contrast: Contrast) -> Floats:
