@@ -4,6 +4,7 @@ import numpy as np
 
 from unbraid.contract.summary import Fact, Section
 from unbraid.spectral.diagnostics import Diagnostics
+from unbraid.spectral.refits import R_HAT
 
 
 def trust_facts(d: Diagnostics) -> list[Fact]:
@@ -29,7 +30,7 @@ def _found_again(d: Diagnostics) -> list[Fact]:
     degrees = ", ".join(f"{t:.0f}" for t in d.reliability.direction)
     return [
         Fact("reliability", shares, "Mean correlation of each code between refits; 1 where it is always found again."),
-        Fact("R-hat", ", ".join(f"{r:.2f}" for r in d.reliability.r_hat), "1 is perfect; above 1.1, look twice."),
+        Fact("R-hat", ", ".join(f"{r:.2f}" for r in d.reliability.r_hat), f"1 is perfect; above {R_HAT}, look twice."),
         Fact("direction", f"{degrees} degrees", "The largest turn of each code over all refits."),
     ]
 
