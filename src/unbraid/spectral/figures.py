@@ -16,8 +16,8 @@ from unbraid.spectral.uncertainty import TurnUncertainty
 
 Floats = NDArray[np.float64]
 
-MOST_POINTS = 1000  # looked at
-CLOSEST_POINTS = 600
+MOST_POINTS = 600  # looked at
+CLOSEST_POINTS = 400
 LOCAL_COMPONENTS = 20  # in which edges are looked for
 
 NAMES = (
