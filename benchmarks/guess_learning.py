@@ -70,6 +70,14 @@ def trees_of(model: HistGradientBoostingRegressor) -> Trees:
     return Trees(float(np.ravel(model._baseline_prediction)[0]), *whole)
 
 
+def _checked(model: HistGradientBoostingRegressor, x: np.ndarray) -> Trees:
+    """The trees of a model, which must say what the model says."""
+    trees = trees_of(model)
+    if not np.allclose([trees(row) for row in x[:50]], model.predict(x[:50])):
+        raise ValueError("the flat trees differ from the model; scikit-learn keeps its trees in another way now.")
+    return trees
+
+
 def out_of_fold(x: np.ndarray, y: np.ndarray, groups: np.ndarray | None, which: str) -> np.ndarray:
     """Predictions for every world by trees that did not see it (nor any of its kind, with groups)."""
     found = np.empty(len(y))
@@ -96,7 +104,7 @@ def learnt(lines: list[dict]) -> Calibration:
         print(f"{name}: {np.mean((y >= low)[inside]):.3f} covered before, offset {gaps[name]:+.3f} for {share}")
     offset = max(gaps.values())
     print(f"{len(lines)} worlds of {len(set(kinds))} kinds, offset {offset:.3f}, reach {reach:.2f}")
-    trees = {which: trees_of(boosted(x, y, which)) for which in MODELS}
+    trees = {which: _checked(boosted(x, y, which), x) for which in MODELS}
     return Calibration(trees["median"], trees["low"], offset, worlds, mean, scale, reach)
 
 
