@@ -148,3 +148,10 @@ def test_refits_are_kept_in_saved_runs_and_shown(sheet, tmp_path):
     section = next(part for part in summary.sections if part.title == "Found again?")
     assert len(section.rows) == len(found.refits)
     assert "found again" in str(again.diagnostics_)
+
+
+def test_the_automatic_fit_takes_it_too():
+    X, _ = bent_sheets(400, n_features=20)
+    model = ub.fit(X, trust="full", random_state=0)
+    assert type(model) is ub.HessianICA
+    assert model.diagnostics_.reliability.r_hat.max() < 1.02
