@@ -2,11 +2,13 @@
 
     python benchmarks/experiment_rotation.py worlds 200        200 made worlds, seeds from 0
     python benchmarks/experiment_rotation.py worlds 200 1000   seeds from 1000
+    python benchmarks/experiment_rotation.py worlds 200 0 20   neighbourhoods of 20 points, a tenth of the time
     python benchmarks/experiment_rotation.py pictures DATA     faces (DATA/generators/digiface_dcgan64.pt) and shapes
+    python benchmarks/experiment_rotation.py pictures DATA 6 3 three of these sets, from the seventh on
 
-Each line is one whole automatic fit: its MCC, that of FastICA (scikit-learn, logcosh) and of the best rotation on the
-same embedding, the doubt in degrees, and whether the rotation is wrong (.05 or more below the best). Lines are written
-as they come; the last one sums up.
+Each line is one fit with automatic settings: its MCC, that of FastICA (scikit-learn, logcosh) and of the best rotation
+on the same embedding, the doubt in degrees, and whether the rotation is wrong (.05 or more below the best). Lines are
+written as they come; the last ones sum up, kind by kind.
 """
 
 import sys
@@ -17,8 +19,10 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation as Turn
 from sklearn.decomposition import FastICA
+from torch.nn import ReLU
 
 import unbraid as ub
+from unbraid.datasets.gan import GANManifold, load_generator
 from unbraid.metrics import mcc
 
 WRONG = 0.05
@@ -60,34 +64,40 @@ def world(seed):
     return f"{kind}, {'+'.join(laws)}, n {n}, noise {noise}", X + noise * rng.normal(size=X.shape) * X.std() * 9, z
 
 
-def pictures(folder):
-    """Name, pictures and factors: faces of a generator by pairs of its principal components, and drawn shapes."""
+def pictures(folder, first, count):
+    """Name, pictures and factors: faces of a generator by layer, centre and pair of components, and drawn shapes."""
     weights = Path(folder) / "generators" / "digiface_dcgan64.pt"
-    for first, second in [(0, 1), (2, 3), (4, 5), (0, 2), (1, 3), (0, 4), (1, 4), (3, 5), (2, 5), (6, 7), (8, 9)]:
-        faces = ub.datasets.load("gan-manifold", weights=weights, components=(first, second))
-        yield f"faces {first},{second}", *faces.sample(1500, random_state=0)
-    for name in ("shapes-xy", "shapes-xc"):
+    generator = load_generator(weights)
+    layers = [name for name, module in generator.named_modules() if isinstance(module, ReLU)]
+    places = [(layer, "mean") for layer in (1, 2, 0)] + [(seed % 3, seed) for seed in range(9)]
+    sets = [(layer, centre, pair) for layer, centre in places for pair in ((0, 1), (2, 3), (4, 5))]
+    for layer, centre, pair in sets[first : first + count]:
+        faces = GANManifold(generator=generator, components=pair, layer=layers[layer], centre=centre, n_samples=2000)
+        name = f"faces, activation {layer + 1}, centre {centre}, components {pair[0]} and {pair[1]}"
+        yield name, *faces.sample(1500, random_state=0)
+    for name in ("shapes-xy", "shapes-xc")[max(0, first - len(sets)) : max(0, first + count - len(sets))]:
         yield name, *ub.datasets.load(name).sample(1500, random_state=0)
 
 
 def best_turn(Z, z):
-    """MCC of the best rotation of Z, by search from several starts."""
-    d = Z.shape[1]
-    if d == 2:
-        angles = np.radians(np.arange(0, 90, 0.5))
-        return max(mcc(z, Z @ np.array([[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]])) for a in angles)
-    starts = Turn.random(4, rng=np.random.default_rng(0)).as_rotvec()
+    """MCC of the best rotation of whitened Z, climbed from the one nearest to the whitened factors."""
+    values, vectors = np.linalg.eigh(np.cov(z.T))
+    left, _, right = np.linalg.svd(Z.T @ ((z - z.mean(axis=0)) @ (vectors / np.sqrt(values)) @ vectors.T))
+    start = Z @ (left @ right)
+    if Z.shape[1] == 2:
+        angles = np.radians(np.arange(-10, 10.5, 0.5))
+        return max(mcc(z, start @ np.array([[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]])) for a in angles)
 
     def loss(v):
-        return -mcc(z, Z @ Turn.from_rotvec(v).as_matrix().T)
+        return -mcc(z, start @ Turn.from_rotvec(v).as_matrix().T)
 
-    return -min(minimize(loss, v, method="Nelder-Mead", options={"maxiter": 150}).fun for v in starts)
+    return -minimize(loss, np.zeros(3), method="Nelder-Mead", options={"maxiter": 60}).fun
 
 
-def judge(name, X, z):
+def judge(name, X, z, n_neighbors="auto"):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = ub.HessianICA(n_factors=z.shape[1], random_state=0)
+        model = ub.HessianICA(n_factors=z.shape[1], n_neighbors=n_neighbors, random_state=0)
         codes = model.fit_transform(X)
         centred = codes - codes.mean(axis=0)
         values, vectors = np.linalg.eigh(np.cov(centred.T))
@@ -98,21 +108,26 @@ def judge(name, X, z):
     doubt, widest = model.diagnostics_.rotation_doubt, model.diagnostics_.rotation_uncertainty.max()
     wrong = "WRONG" if best - found > WRONG else ""
     print(f"{found:.3f} {old:.3f} {best:.3f} {doubt:6.1f} {widest:6.1f}  {name} {wrong}", flush=True)
-    return found, old, best, doubt
+    return name.split(",")[0], found, old, best, doubt
 
 
 def main():
-    what = sys.argv[1] if len(sys.argv) > 1 else "worlds"
+    what, given = sys.argv[1], sys.argv[2:]
     print("  mcc  FastICA best  doubt widest")
     if what == "worlds":
-        count, first = int(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 0
-        rows = [judge(*world(seed)) for seed in range(first, first + count)]
+        count, first, k = (int(a) for a in (given + ["0", "0"][len(given) - 1 :])[:3])
+        rows = [judge(*world(seed), k or "auto") for seed in range(first, first + count)]
     else:
-        rows = [judge(*made) for made in pictures(sys.argv[2])]
-    found, old, best, doubt = np.array(rows).T
+        first, count = (int(a) for a in (given[1:] + ["0", "100"][len(given) - 1 :])[:2])
+        rows = [judge(*made) for made in pictures(given[0], first, count)]
+    kinds = np.array([row[0] for row in rows])
+    found, old, best, doubt = np.array([row[1:] for row in rows]).T
+    for kind in [*np.unique(kinds), ""]:
+        some = np.char.startswith(kinds, kind)
+        means = f"mean MCC {found[some].mean():.4f}, FastICA {old[some].mean():.4f}, best {best[some].mean():.4f}"
+        lost = [int((best - mccs > WRONG)[some].sum()) for mccs in (found, old)]
+        print(f"{kind or 'all'}: {some.sum()} fits, {means}; wrong {lost[0]}, FastICA {lost[1]}")
     wrong = best - found > WRONG
-    print(f"{len(rows)} fits: mean MCC {found.mean():.3f}, FastICA {old.mean():.3f}, best rotation {best.mean():.3f}")
-    print(f"wrong: {wrong.sum()}, FastICA {(best - old > WRONG).sum()}")
     for limit in (10, 15, 20):
         said = doubt > limit
         counts = f"{said[wrong].sum()} of {wrong.sum()} wrong, {said[~wrong].sum()} of {(~wrong).sum()} others"

@@ -40,7 +40,7 @@ class Candidate:
     pieces : int
         Connected components of the neighbour graph.
     excluded : str
-        Why it could not be chosen; empty when it could.
+        Why it could not be chosen, or was not tried; empty when it could.
     """
 
     n_neighbors: int
