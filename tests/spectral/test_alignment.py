@@ -101,9 +101,13 @@ def test_too_few_neighbors_is_an_error_that_says_how_many():
         alignment(X, neighborhoods(X, 5)[1], 2)
 
 
-def test_eigen_solver_against_dense():
+@pytest.mark.parametrize("factored", ["band", "dense", "sparse"])
+def test_eigen_solver_against_dense(factored, monkeypatch):
     X, _ = bent_sheets(500, 2)
+    X = X[np.argsort(X[:, 0])] if factored == "band" else X  # in no order the band is as wide as the matrix
     M = alignment(X, neighborhoods(X, 10)[1], 2)
+    assert (M.bandwidth < 0.4 * 500) == (factored == "band")
+    monkeypatch.setattr("unbraid.spectral.eigen.DENSE_POINTS", 100 if factored == "sparse" else 1000)
     values, vectors = np.linalg.eigh(M.tocsc().toarray())
     found = smallest_eigenvectors(M, 2)
     np.testing.assert_allclose(found.values[:2], values[1:3], rtol=1e-4, atol=1e-12)

@@ -1,8 +1,12 @@
 """How far codes may be turned, where the truth is known."""
 
+import warnings
+
 import numpy as np
 import pytest
 
+import unbraid as ub
+from unbraid.contract.warnings import TrustWarning
 from unbraid.metrics import mcc
 from unbraid.spectral.ica import CONTRASTS, best_rotation, half_density_weights, turns, whitening
 from unbraid.spectral.uncertainty import DOUBTFUL, _bootstrap_turns, code_uncertainty
@@ -66,3 +70,16 @@ def test_gaussian_factors_are_doubtful():
 def test_one_code_cannot_turn():
     _, found = found_on(np.random.default_rng(0).uniform(size=(100, 1)))
     assert (found.per_code.tolist(), found.doubt) == ([0.0], 0.0)
+
+
+def test_codes_that_depend_on_each_other_are_told():
+    """A triangle is no product: every rotation of it leaves two dependent codes."""
+    square = np.random.default_rng(0).uniform(-1, 1, size=(3000, 2))
+    triangle = square[square.sum(axis=1) < 0]
+    for points, depend in [(square[:1500], False), (triangle, True)]:
+        X = np.c_[np.sin(points), np.cos(points)]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", TrustWarning)
+            found = ub.HessianICA(n_factors=2, n_neighbors=15, random_state=0).fit(X).diagnostics_
+        assert any("depend on each other" in concern for concern in found.concerns) == depend
+        assert (found.dependence > 0.1) == depend

@@ -15,9 +15,12 @@ from unbraid.spectral.figures import figures_of
 from unbraid.spectral.ica import Rotation, excess_kurtosis
 from unbraid.spectral.landmarks import Embedded
 from unbraid.spectral.refits import R_HAT, Reliability
+from unbraid.spectral.selection import strongest_dependence
 from unbraid.spectral.uncertainty import DOUBTFUL, TurnUncertainty, code_uncertainty
 
 Floats = NDArray[np.float64]
+
+DEPENDENT = 0.1  # nats beyond chance that two codes may share
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,9 @@ class Diagnostics:
         Degrees by which each code may be turned; empty where the codes were not turned by their independence.
     rotation_doubt : float
         One figure for all codes, in degrees; above 15 the rotation is not to be trusted.
+    dependence : float
+        Mutual information (nats) of the two codes that share most, less what chance shows; 0 where the codes were not
+        turned by their independence.
     expected_mcc : ExpectedMCC or None
         What the MCC with the true factors was in simulated worlds that look like this one; None where that cannot be
         said.
@@ -88,8 +94,9 @@ class Diagnostics:
     concerns: list[str] = field(default_factory=list)
     rotation_uncertainty: Floats = field(default_factory=lambda: np.empty(0))
     rotation_doubt: float = 0.0
+    dependence: float = 0.0
     expected_mcc: ExpectedMCC | None = None
-    unguessed: str = ""
+    unguessed: str = "it was fitted before guesses were made"
     figures: dict[str, float] = field(default_factory=dict)
     reliability: Reliability | None = None
 
@@ -109,6 +116,7 @@ class Diagnostics:
         if len(self.rotation_uncertainty):
             degrees = ", ".join(f"{u:.0f}" for u in self.rotation_uncertainty)
             lines.append(f"rotation          codes may be turned by up to {degrees} degrees")
+            lines.append(f"dependence        {self.dependence:.3f} nats between the two codes that share most")
         lines.append(f"expected MCC      {self.expected_mcc or 'cannot be said: ' + self.unguessed}")
         if self.reliability is not None:
             lines.append(f"found again       {self.reliability}")
@@ -144,6 +152,7 @@ def diagnose(
         "kurtosis": kurtosis,
         "rotation_uncertainty": turn.per_code,
         "rotation_doubt": turn.doubt,
+        "dependence": strongest_dependence(codes) if rotation else 0.0,
         "gaussian": near_gaussian(kurtosis, len(codes)),
         "extension_error": min(t["held_out_error"] for t in tried) if tried else choice.held_out_error(maps),
     }
@@ -209,6 +218,12 @@ def concerns_of(figures: dict[str, Any], *, with_ica: bool, kind: str) -> list[s
             f"the rotation is uncertain: solutions that rest on different assumptions are "
             f"{figures['rotation_doubt']:.0f} degrees apart (up to {DOUBTFUL:.0f} is usual), and the codes may be "
             f"turned by up to {degrees} degrees. The factors may be nearly Gaussian, dependent, or too few points; "
+            "bring other evidence by rotation=, such as a few labels."
+        )
+    if with_ica and figures["dependence"] > DEPENDENT:
+        found.append(
+            f"the codes depend on each other ({figures['dependence']:.2f} nats, up to {DEPENDENT} is usual), "
+            "so they cannot all be independent factors. More points may help; if the factors do depend on each other, "
             "bring other evidence by rotation=, such as a few labels."
         )
     if with_ica and int(figures["gaussian"].sum()) > 1:
