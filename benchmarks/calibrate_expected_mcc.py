@@ -3,6 +3,7 @@
     python benchmarks/calibrate_expected_mcc.py simulate worlds.jsonl 2000        seeds 0 to 1999
     python benchmarks/calibrate_expected_mcc.py simulate fresh.jsonl 400 100000   seeds from 100000 on
     python benchmarks/calibrate_expected_mcc.py learn worlds.jsonl OUT.npz        learn, and write the small file
+    python benchmarks/calibrate_expected_mcc.py cross worlds.jsonl                learn without a part, and judge on it
     python benchmarks/calibrate_expected_mcc.py judge OUT.npz fresh.jsonl         coverage, refusals and AUC
     python benchmarks/calibrate_expected_mcc.py pictures pictures.jsonl DATA      fit picture sets, to be judged
 
@@ -17,7 +18,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from guess_learning import judged, learnt, read_worlds, report
+from guess_learning import crossed, judged, learnt, read_worlds, report
 from guess_worlds import Simulated, simulate
 
 import unbraid as ub
@@ -27,9 +28,9 @@ from unbraid.spectral.expected import calibration_arrays, calibration_from
 
 
 def main() -> None:
-    """One of the four steps."""
+    """One of the five steps."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("step", choices=["simulate", "learn", "judge", "pictures"])
+    parser.add_argument("step", choices=["simulate", "learn", "cross", "judge", "pictures"])
     parser.add_argument("first", type=Path)
     parser.add_argument("second", nargs="?", default="2000")
     parser.add_argument("third", nargs="?", type=int, default=0)
@@ -40,6 +41,8 @@ def main() -> None:
         simulate_all(args.first, range(args.third, args.third + int(args.second)), args.seconds)
     elif args.step == "learn":
         np.savez_compressed(args.second, **calibration_arrays(learnt(read_worlds(args.first))))
+    elif args.step == "cross":
+        crossed(read_worlds(args.first))
     elif args.step == "judge":
         report(judged(_stored(args.first), read_worlds(Path(args.second))))
     else:

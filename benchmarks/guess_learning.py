@@ -2,6 +2,7 @@
 
 import json
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,8 @@ DIRECTION = {
 FRESH, UNSEEN = 0.955, 0.92  # shares that the low bound is moved down for: of fresh worlds, of kinds left out
 LOW = 0.05
 BAD, FEW = 0.9, 60
-MODELS = {"median": (0.5, 200), "low": (LOW, 200)}
+QUANTILES = {"median": 0.5, "low": LOW}
+FOLDS = 8
 
 
 def read_worlds(path: Path) -> list[dict]:
@@ -43,11 +45,10 @@ def table(lines: list[dict]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def boosted(x: np.ndarray, y: np.ndarray, which: str) -> HistGradientBoostingRegressor:
     """Quantile regression by small trees that may only turn the way a figure points."""
-    quantile, n_trees = MODELS[which]
     return HistGradientBoostingRegressor(
-        loss="quantile", quantile=quantile, max_iter=n_trees, learning_rate=0.05, max_leaf_nodes=8, min_samples_leaf=20,
-        l2_regularization=1.0, monotonic_cst=[DIRECTION.get(name, 0) for name in NAMES], max_features=0.5,
-        early_stopping=False, random_state=0,
+        loss="quantile", quantile=QUANTILES[which], max_iter=150, learning_rate=0.05, max_leaf_nodes=4,
+        min_samples_leaf=15, l2_regularization=1.0, max_features=0.5, early_stopping=False, random_state=0,
+        monotonic_cst=[DIRECTION.get(name, 0) for name in NAMES],
     ).fit(x, y)  # fmt: skip
 
 
@@ -78,16 +79,21 @@ def _checked(model: HistGradientBoostingRegressor, x: np.ndarray) -> Trees:
     return trees
 
 
+def splits(y: np.ndarray, groups: np.ndarray | None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Folds of worlds, or of whole kinds."""
+    folds = KFold(FOLDS, shuffle=True, random_state=0) if groups is None else GroupKFold(FOLDS)
+    return folds.split(y, y, groups)
+
+
 def out_of_fold(x: np.ndarray, y: np.ndarray, groups: np.ndarray | None, which: str) -> np.ndarray:
     """Predictions for every world by trees that did not see it (nor any of its kind, with groups)."""
     found = np.empty(len(y))
-    folds = KFold(10, shuffle=True, random_state=0) if groups is None else GroupKFold(len(set(groups)))
-    for train, test in folds.split(x, y, groups):
+    for train, test in splits(y, groups):
         found[test] = boosted(x[train], y[train], which).predict(x[test])
     return found
 
 
-def learnt(lines: list[dict]) -> Calibration:
+def learnt(lines: list[dict], *, quiet: bool = False) -> Calibration:
     """Trees, the offset of the low bound, and the worlds themselves."""
     lines = usable(lines)
     x, y, kinds = table(lines)
@@ -101,11 +107,25 @@ def learnt(lines: list[dict]) -> Calibration:
     for name, groups, share in (("fresh", None, FRESH), ("unseen", kinds, UNSEEN)):
         low = out_of_fold(x, y, groups, "low")
         gaps[name] = float(np.quantile((low - y)[inside], share))
-        print(f"{name}: {np.mean((y >= low)[inside]):.3f} covered before, offset {gaps[name]:+.3f} for {share}")
+        if not quiet:
+            print(f"{name}: {np.mean((y >= low)[inside]):.3f} covered before, offset {gaps[name]:+.3f} for {share}")
     offset = max(gaps.values())
-    print(f"{len(lines)} worlds of {len(set(kinds))} kinds, offset {offset:.3f}, reach {reach:.2f}")
-    trees = {which: _checked(boosted(x, y, which), x) for which in MODELS}
+    if not quiet:
+        print(f"{len(lines)} worlds of {len(set(kinds))} kinds, offset {offset:.3f}, reach {reach:.2f}")
+    trees = {which: _checked(boosted(x, y, which), x) for which in QUANTILES}
     return Calibration(trees["median"], trees["low"], offset, worlds, mean, scale, reach)
+
+
+def crossed(lines: list[dict]) -> None:
+    """Everything learnt anew without a part of the worlds, and judged on it: the offset and the reach too."""
+    lines = usable(lines)
+    kinds = np.array([w["kind"] for w in lines])
+    for name, groups in (("fresh worlds", None), ("kinds left out", kinds)):
+        found: list[dict] = []
+        for train, test in splits(np.arange(len(lines)), groups):
+            found += judged(learnt([lines[i] for i in train], quiet=True), [lines[i] for i in test])
+        print(f"\n{name}:")
+        report(found)
 
 
 def judged(known: Calibration, lines: list[dict]) -> list[dict]:
