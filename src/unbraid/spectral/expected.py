@@ -1,10 +1,10 @@
 """The honest guess: what the MCC was in simulated worlds whose figures look like those of a fit.
 
-Thousands of worlds were drawn by ``benchmarks/calibrate_expected_mcc.py``; each was fitted, and its figures and its MCC
-with the true factors were recorded. Two sets of regression trees learnt the median and the 5 % quantile of
-:math:`-\\log_{10}(1 - \\mathrm{MCC} + .003)`. The lower one was then moved down until it holds for 95.5 % of fresh worlds
-and for 92 % of the worlds of kinds that were never seen (conformal prediction). What looks like none of these worlds
-gets no guess.
+Worlds of many kinds were drawn by ``benchmarks/calibrate_expected_mcc.py``; each was fitted, and its figures and its
+MCC with the true factors were recorded. Two sets of regression trees learnt the median and the 5 % quantile of
+:math:`-\\log_{10}(1 - \\mathrm{MCC} + .003)`. The lower one was then moved down until it held for 95.5 % of fresh
+worlds and for 92 % of the worlds of kinds that were never seen (conformal prediction). What looks like none of these
+worlds gets no guess.
 """
 
 from dataclasses import dataclass
