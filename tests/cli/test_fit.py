@@ -353,3 +353,19 @@ def test_control_c_stops_with_a_sentence(tmp_path):
     assert "stopped" in err
     assert "Traceback" not in err
     assert not (tmp_path / "run").exists()
+
+
+def test_full_trust_is_printed_and_kept(fit, tmp_path, pictures):
+    np.save(tmp_path / "x.npy", pictures[0])
+    result = fit(tmp_path / "x.npy", "--method", "hessian-ica", "--trust", "full")
+    assert result.code == 0
+    for words in ("expected MCC", "reliability", "R-hat"):
+        assert words in result.out
+    assert ub.load(tmp_path / "run").diagnostics_.reliability.per_code.shape == (2,)
+    assert "Found again?" in (tmp_path / "run" / "report.html").read_text()
+
+
+def test_trust_is_refused_where_there_is_nothing_to_find_again(fit, tmp_path, pictures):
+    np.save(tmp_path / "x.npy", pictures[0])
+    refused(fit(tmp_path / "x.npy", "--method", "pca-ica", "--trust", "full", quick=False), "--trust", "hessian-ica")
+    refused(fit(tmp_path / "x.npy", "--method", "hessian-ica", "--trust", "most"), "'cheap', 'full'")

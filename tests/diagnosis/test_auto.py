@@ -7,7 +7,7 @@ import unbraid as ub
 from tests.cli.command_line import run
 from unbraid.contract.warnings import AssumptionWarning
 from unbraid.datasets.shapes import ShapesXY
-from unbraid.diagnosis.shape import torus
+from unbraid.manifold.edges import torus
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ import unbraid as ub
 from tests.spectral.manifolds import bent_sheets
 from unbraid.contract.warnings import AssumptionWarning
 from unbraid.diagnosis.findings import Finding, verdict_of
-from unbraid.diagnosis.product import ball
-from unbraid.diagnosis.shape import torus
+from unbraid.manifold.edges import torus
+from unbraid.spectral.product import ball
 
 
 def bent(z):

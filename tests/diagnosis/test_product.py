@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from unbraid.diagnosis.gaussian import CLEAR, GAUSSIAN, separability
-from unbraid.diagnosis.product import DEPENDENT, HOLLOW, RAGGED, ball, dependence, dependent, emptiness, raggedness
-from unbraid.diagnosis.shape import CLOSED, MEETS, edge_ratio, end_distance, torus
 from unbraid.diagnosis.surroundings import off_tangent
+from unbraid.manifold.edges import CLOSED, MEETS, edge_ratio, end_distance, torus
 from unbraid.manifold.noise import SIGMAS, structure
+from unbraid.spectral.product import DEPENDENT, HOLLOW, RAGGED, ball, dependence, dependent, emptiness, raggedness
 
 
 @pytest.fixture

@@ -40,6 +40,14 @@ def fit(
         str | None,
         typer.Option(metavar="N", help="Points that are solved for: a number, all, or auto (the default)."),
     ] = None,
+    trust: Annotated[
+        str | None,
+        typer.Option(
+            metavar="cheap|full",
+            help="full finds the codes again on halves and by other seeds, settings and methods; up to ten times as "
+            "long.",
+        ),
+    ] = None,
     labels: Annotated[
         str | None,
         typer.Option(
@@ -103,6 +111,7 @@ def fit(
         "--factors": None if factors is None else number(factors, "--factors", "auto"),
         "--neighbors": None if neighbors is None else number(neighbors, "--neighbors", "auto"),
         "--landmarks": None if landmarks is None else number(landmarks, "--landmarks", "auto", "all"),
+        "--trust": trust,
         "--steps": steps, "--max-seconds": max_seconds, "--device": device, "--augment": augment,
     }  # fmt: skip
     if method != AUTO:

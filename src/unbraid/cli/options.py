@@ -11,6 +11,7 @@ PARAMETERS = {
     "--factors": "n_factors",
     "--neighbors": "n_neighbors",
     "--landmarks": "n_landmarks",
+    "--trust": "trust",
     "--steps": "max_steps",
     "--max-seconds": "max_seconds",
     "--device": "device",

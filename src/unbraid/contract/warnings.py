@@ -180,6 +180,13 @@ CODES = {
         "The factors are dependent, the points are too few for the embedding, or their support is no box.",
         "If you know that the factors depend on each other, and the codes look right.",
     ),
+    "UB212": Code(
+        "code {which} was not found again: refits on halves, by another seed and by other settings correlate by "
+        "{correlation:.2f} (R-hat {r_hat:.2f}; up to {usual} is usual).",
+        "Take more points, or look at diagnostics_.reliability.refits for what moves it.",
+        "The code rests on a few points, on a setting or on a seed, not on the data as a whole.",
+        NEVER,
+    ),
     "UB221": Code(
         "n_informative_ = {count} of {of} is uncertain: the spectrum allows {low} to {high} latents, and the spread "
         "over the noise drops by a factor of {drop:.2f} after the last one counted (a clear drop is {clear:g} or "

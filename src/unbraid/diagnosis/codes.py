@@ -5,13 +5,13 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.diagnosis import product
 from unbraid.diagnosis.findings import Finding
 from unbraid.diagnosis.gaussian import CLEAR, FEWEST, GAUSSIAN, separability
 from unbraid.diagnosis.ground import DRAWS, MOST_FACTORS, Ground, quietly
 from unbraid.diagnosis.surroundings import NOISY
 from unbraid.manifold.pairs import neighbor_pairs
 from unbraid.metrics.local_isometry import isometry_of_pairs
+from unbraid.spectral import product
 from unbraid.spectral.factors import HessianICA
 from unbraid.spectral.pca_ica import PCAICA
 from unbraid.spectral.uncertainty import DOUBTFUL, code_uncertainty

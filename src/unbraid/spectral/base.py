@@ -72,6 +72,10 @@ class SpectralEstimator(Exportable):
         """The function from neighbourhoods to eigenvectors."""
         raise NotImplementedError
 
+    def _other_embedding(self) -> tuple[str, Embedding]:
+        """Another one that rests on other assumptions, and its name."""
+        raise NotImplementedError
+
     def _settings(self, d: int) -> Settings:
         sizes = pca_candidates(self.reduction_, d, given=self.pca_components, several=self.n_neighbors == "auto")
         smallest = self._smallest_neighborhood(d)
@@ -106,7 +110,13 @@ class SpectralEstimator(Exportable):
             found = embed_points(pool, n, self.n_landmarks, self._settings(d), self._embedding(), rng, advance)
         unmixing = self._unmix_by(evidence, X, found) if evidence else found.choice.unmix(found.fresh, rng)
         self._finish(found, unmixing, origin, unsure, rng)
+        with _threads().limit(limits=1, user_api="blas"):
+            self._find_again(found, X, evidence, rng)
+        warn_of(self.diagnostics_.concerns, stacklevel=2)
         return self
+
+    def _find_again(self, found: Embedded, X: Any, evidence: Evidence | None, rng: np.random.RandomState) -> None:
+        """Refits; an embedding alone has no codes that could be found again one by one."""
 
     def _unmix_by(self, evidence: Evidence, X: Any, found: Embedded) -> tuple[Floats, Floats, None]:
         """Mean and matrix from the embedding of every row of X, in their order."""
@@ -207,10 +217,9 @@ class SpectralEstimator(Exportable):
         self.selection_ = Selection(choice.rule, choice.candidate, choice.candidates, origin, found.tried)
         residual = float(self.reduction_.residuals[self.pca_components_ - 1])
         codes = (found.fresh - mean) @ self.unmixing_.T
-        self.diagnostics_ = diagnose(found, self.maps_, rotation, codes, rng, pca_residual=residual, kind=self.kind)
-        if unsure:
-            self.diagnostics_.concerns.insert(0, unsure)
-        warn_of(self.diagnostics_.concerns, stacklevel=3)
+        self.diagnostics_ = diagnose(
+            found, self.maps_, rotation, codes, rng, pca_residual=residual, kind=self.kind, unsure=unsure
+        )
 
 
 def _oriented(maps: LocalMaps, mean: Floats, matrix: Floats, choice: Choice) -> Floats:

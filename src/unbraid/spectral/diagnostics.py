@@ -1,6 +1,6 @@
 """How far to trust a fitted embedding."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -8,9 +8,12 @@ from numpy.typing import NDArray
 
 from unbraid.contract.warnings import give, say
 from unbraid.metrics.local_isometry import isometry_of_pairs
+from unbraid.spectral.expected import ExpectedMCC, guess_of, not_simulated
 from unbraid.spectral.extension import LocalMaps
+from unbraid.spectral.figures import figures_of
 from unbraid.spectral.ica import Rotation, excess_kurtosis
 from unbraid.spectral.landmarks import Embedded
+from unbraid.spectral.refits import R_HAT, Reliability
 from unbraid.spectral.selection import strongest_dependence
 from unbraid.spectral.uncertainty import DOUBTFUL, TurnUncertainty, code_uncertainty
 
@@ -62,6 +65,15 @@ class Diagnostics:
     dependence : float
         Mutual information (nats) of the two codes that share most, less what chance shows; 0 where the codes were not
         turned by their independence.
+    expected_mcc : ExpectedMCC or None
+        What the MCC with the true factors was in simulated worlds that look like this one; None where that cannot be
+        said.
+    unguessed : str
+        Why it cannot be said; empty where it can.
+    figures : dict
+        What the guess looked at, by the names of :mod:`unbraid.spectral.figures`.
+    reliability : Reliability or None
+        How well each code was found again, with ``trust="full"``.
     """
 
     n_graph_components: int
@@ -82,6 +94,10 @@ class Diagnostics:
     rotation_uncertainty: Floats = field(default_factory=lambda: np.empty(0))
     rotation_doubt: float = 0.0
     dependence: float = 0.0
+    expected_mcc: ExpectedMCC | None = None
+    unguessed: str = "it was fitted before guesses were made"
+    figures: dict[str, float] = field(default_factory=dict)
+    reliability: Reliability | None = None
 
     def __str__(self) -> str:
         lines = [
@@ -100,6 +116,9 @@ class Diagnostics:
             degrees = ", ".join(f"{u:.0f}" for u in self.rotation_uncertainty)
             lines.append(f"rotation          codes may be turned by up to {degrees} degrees")
             lines.append(f"dependence        {self.dependence:.3f} nats between the two codes that share most")
+        lines.append(f"expected MCC      {self.expected_mcc or 'cannot be said: ' + self.unguessed}")
+        if self.reliability is not None:
+            lines.append(f"found again       {self.reliability}")
         lines += [f"! {concern}" for concern in self.concerns] or ["nothing speaks against this result"]
         return "\n".join(lines)
 
@@ -113,6 +132,7 @@ def diagnose(
     *,
     pca_residual: float,
     kind: str,
+    unsure: str = "",
 ) -> Diagnostics:
     """Measure a fit: what was embedded, its final maps, its rotation, and codes of as many points as ICA saw."""
     turn = code_uncertainty(codes, rotation, rng) if rotation else TurnUncertainty(np.empty(0), 0.0)
@@ -135,6 +155,10 @@ def diagnose(
         "gaussian": near_gaussian(kurtosis, len(codes)),
         "extension_error": min(t["held_out_error"] for t in tried) if tried else choice.held_out_error(maps),
     }
+    solved = maps.codes.shape
+    unguessed = not_simulated(kind, *solved, independent=rotation is not None, unsure=unsure)
+    seen = {} if unguessed else figures_of(found, maps.codes, turn, figures, rng)
+    expected, unguessed = (None, unguessed) if unguessed else guess_of(seen)
     return Diagnostics(
         n_graph_components=choice.graph.n_components,
         n_orphans=choice.graph.n_orphans,
@@ -142,9 +166,24 @@ def diagnose(
         eigenvalues=spectrum.values,
         ica_converged=rotation.converged if rotation else 1.0,
         pca_residual=pca_residual,
-        concerns=choice.concerns() + concerns_of(figures, with_ica=rotation is not None, kind=kind),
+        concerns=[unsure] * bool(unsure)
+        + choice.concerns()
+        + concerns_of(figures, with_ica=rotation is not None, kind=kind),
+        expected_mcc=expected,
+        unguessed=unguessed,
+        figures=seen,
         **figures,
     )
+
+
+def found_again(diagnostics: Diagnostics, reliability: Reliability) -> Diagnostics:
+    """The diagnostics with what refits say, and a concern where a code was not found again."""
+    lost = np.flatnonzero(reliability.r_hat > R_HAT)
+    found = [
+        say("UB212", which=j, correlation=reliability.per_code[j], r_hat=reliability.r_hat[j], usual=R_HAT)
+        for j in lost
+    ]
+    return replace(diagnostics, reliability=reliability, concerns=diagnostics.concerns + found)
 
 
 def near_gaussian(kurtosis: Floats, n: int) -> NDArray[np.bool_]:

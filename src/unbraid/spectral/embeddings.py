@@ -73,6 +73,9 @@ class HessianEigenmaps(SpectralEstimator):
             raise ValueError(f"tangent_weight is {self.tangent_weight!r}; it must be 0 or positive.")
         return partial(_aligned, hessian=1.0, tangent=float(self.tangent_weight))
 
+    def _other_embedding(self) -> tuple[str, Embedding]:
+        return "Laplacian eigenmaps", _diffused
+
 
 class LTSA(SpectralEstimator):
     """Local tangent space alignment: coordinates that are affine in every tangent space.
@@ -106,6 +109,9 @@ class LTSA(SpectralEstimator):
     def _embedding(self) -> Embedding:
         return partial(_aligned, hessian=0.0, tangent=1.0)
 
+    def _other_embedding(self) -> tuple[str, Embedding]:
+        return "Laplacian eigenmaps", _diffused
+
 
 class LaplacianEigenmaps(LTSA):
     r"""Laplacian eigenmaps: the slowest functions on the neighbour graph.
@@ -138,6 +144,9 @@ class LaplacianEigenmaps(LTSA):
 
     def _embedding(self) -> Embedding:
         return _diffused
+
+    def _other_embedding(self) -> tuple[str, Embedding]:
+        return "LTSA", partial(_aligned, hessian=0.0, tangent=1.0)
 
 
 def _aligned(

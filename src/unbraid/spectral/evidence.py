@@ -44,10 +44,11 @@ def check_evidence(rotation: str, y: Any, pairs: Any) -> None:
         raise ValueError(f"pairs were given, but rotation={rotation!r} does not look at them; take rotation='pairs'.")
 
 
-def by_support(Z: Floats) -> Floats:
+def by_support(Z: Floats, n_starts: int | None = None) -> Floats:
     """The linear map under which the points fill their box best: the least volume of trimmed ranges at |det| = 1.
 
-    Right for factors whose support is a box, however dependent they are inside it.
+    Right for factors whose support is a box, however dependent they are inside it. It is climbed from Z itself and from
+    ``n_starts`` random rotations, by default four for each factor.
     """
     d = Z.shape[1]
 
@@ -57,7 +58,10 @@ def by_support(Z: Floats) -> Floats:
         return float(np.log(np.maximum(high - low, 1e-300)).sum() - np.linalg.slogdet(B)[1])
 
     rng = np.random.RandomState(0)
-    starts = [np.eye(d), *(np.linalg.qr(rng.standard_normal((d, d)))[0] for _ in range(4 * d))]
+    starts = [
+        np.eye(d),
+        *(np.linalg.qr(rng.standard_normal((d, d)))[0] for _ in range(4 * d if n_starts is None else n_starts)),
+    ]
     ends = [minimize(volume, B.ravel(), method="Powell", options={"xtol": 1e-4, "ftol": 1e-7}) for B in starts]
     return _unit_rows(min(ends, key=lambda end: end.fun).x.reshape(d, d))
 

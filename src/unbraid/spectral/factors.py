@@ -3,10 +3,21 @@
 from dataclasses import replace
 from typing import Any, Self
 
-from unbraid.spectral.base import SpectralEstimator
+import numpy as np
+from numpy.typing import NDArray
+
+from unbraid.contract.progress import bar
+from unbraid.spectral.base import Evidence, SpectralEstimator
+from unbraid.spectral.diagnostics import found_again
 from unbraid.spectral.embeddings import LTSA, HessianEigenmaps, LaplacianEigenmaps
 from unbraid.spectral.evidence import check_evidence, rotation_matrix
+from unbraid.spectral.landmarks import Embedded
+from unbraid.spectral.refits import reliability_of
 from unbraid.spectral.trial import Settings
+
+Floats = NDArray[np.float64]
+
+TRUST = ("cheap", "full")
 
 
 class FollowedByICA(SpectralEstimator):
@@ -20,12 +31,14 @@ class FollowedByICA(SpectralEstimator):
         rotation: str = "independence",
         contrast: str = "logcosh",
         n_init: int = 3,
+        trust: str = "cheap",
         **settings: Any,
     ) -> None:
         super().__init__(n_factors, n_neighbors, **settings)
         self.rotation = rotation
         self.contrast = contrast
         self.n_init = n_init
+        self.trust = trust
 
     def _settings(self, d: int) -> Settings:
         # Other evidence says nothing about independence, so settings are then chosen by distances alone.
@@ -51,9 +64,25 @@ class FollowedByICA(SpectralEstimator):
         self
         """
         check_evidence(self.rotation, y, pairs)
+        if self.trust not in TRUST:
+            raise ValueError(f"trust is {self.trust!r}; it must be one of {', '.join(map(repr, TRUST))}.")
         if self.rotation == "independence":
             return self._fit(X, None)
         return self._fit(X, lambda Z: rotation_matrix(self.rotation, Z, y, pairs))
+
+    def _find_again(self, found: Embedded, X: Any, evidence: Evidence | None, rng: np.random.RandomState) -> None:
+        if self.trust == "cheap":
+            return
+
+        def unmix(again: Embedded) -> tuple[Floats, Floats]:
+            mean, matrix, _ = self._unmix_by(evidence, X, again) if evidence else again.choice.unmix(again.fresh, rng)
+            return mean, matrix
+
+        with bar("refit", show=self.progress) as advance:
+            reliability = reliability_of(
+                found.choice, self.maps_.codes, unmix, self._embedding(), self._other_embedding(), rng, advance
+            )
+        self.diagnostics_ = found_again(self.diagnostics_, reliability)
 
     def fit_transform(self, X: Any, y: Any = None, *, pairs: Any = None) -> Any:
         """Fit, and return the codes (n, n_factors) of X, as ``transform`` does."""
@@ -88,6 +117,9 @@ class HessianICA(FollowedByICA, HessianEigenmaps):
         What the independent codes maximise; "auto" searches with both and keeps the less dependent codes.
     n_init : int
         Random starts of the search for three factors or more; with two factors every angle is looked at.
+    trust : {"cheap", "full"}
+        "full" finds the codes again on halves, by another seed, by other settings, by a second method and by other
+        evidence, and says how well in ``diagnostics_.reliability``. It takes up to ten times as long.
     pca_components : int or "auto"
         Principal components kept first; "auto" chooses by the variance left out.
     n_landmarks : int, "auto" or None

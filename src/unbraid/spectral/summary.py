@@ -7,6 +7,7 @@ import numpy as np
 from unbraid.contract.summary import Fact, Section, Summary, title_of
 from unbraid.spectral.diagnostics import Diagnostics
 from unbraid.spectral.selection import Selection, score
+from unbraid.spectral.trust_summary import trust_facts, trust_sections
 
 if TYPE_CHECKING:
     from unbraid.spectral.base import SpectralEstimator
@@ -28,7 +29,7 @@ def spectral_summary(model: "SpectralEstimator") -> Summary:
         concerns=list(model.diagnostics_.concerns),
         note="Nothing that was measured speaks against this result.",
         checked=True,
-        sections=[_settings(title, selection, scores, choices)],
+        sections=[*trust_sections(model.diagnostics_), _settings(title, selection, scores, choices)],
         n_shown=model.n_factors_,
         settings={
             "neighbours k": selection.chosen.n_neighbors,
@@ -121,6 +122,7 @@ def _facts(d: Diagnostics) -> list[Fact]:
     ]
     joined = "All points hang together" if d.n_graph_components == 1 else "The points do not hang together"
     return [
+        *trust_facts(d),
         Fact(
             "local isometry",
             f"{d.local_isometry:.3f}",

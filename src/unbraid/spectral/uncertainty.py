@@ -45,10 +45,15 @@ class TurnUncertainty:
     doubt : float
         (A + H) / 2, where A is the larger of the first two for the code that turns most, and H the mean over halves
         of the turn of the code that turns most. Above 15 degrees the rotation is not to be trusted.
+    plain, chance, halves : float
+        For the code that turns most: without density weights, over bootstraps (90 % quantile), over halves (the mean).
     """
 
     per_code: Floats
     doubt: float
+    plain: float = 0.0
+    chance: float = 0.0
+    halves: float = 0.0
 
 
 def code_uncertainty(codes: Floats, rotation: Rotation, random_state: np.random.RandomState) -> TurnUncertainty:
@@ -75,9 +80,11 @@ def code_uncertainty(codes: Floats, rotation: Rotation, random_state: np.random.
     chance = _bootstrap_turns(S, weights, contrast, random_state) * np.sqrt(len(S) / n)
     halves = _half_turns(S, weights, contrast)
     assumed = np.maximum(plain, np.quantile(chance, 0.9, axis=0))
-    alone = max(float(plain.max()), float(np.quantile(chance.max(axis=1), 0.9)))
-    doubt = (alone + (float(halves.max(axis=1).mean()) if len(halves) else alone)) / 2
-    return TurnUncertainty(np.maximum(assumed, halves.max(axis=0, initial=0.0)), doubt)
+    bare, by_chance = float(plain.max()), float(np.quantile(chance.max(axis=1), 0.9))
+    alone = max(bare, by_chance)
+    halved = float(halves.max(axis=1).mean()) if len(halves) else alone
+    per_code = np.maximum(assumed, halves.max(axis=0, initial=0.0))
+    return TurnUncertainty(per_code, (alone + halved) / 2, bare, by_chance, halved)
 
 
 def _bootstrap_turns(S: Floats, weights: Floats, contrast: Contrast, rng: np.random.RandomState) -> Floats:

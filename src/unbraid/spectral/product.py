@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm, rankdata
 
 from unbraid.manifold.neighbors import NeighborSearch
-from unbraid.spectral.selection import mutual_information
+from unbraid.spectral.selection import strongest_dependence
 
 Floats = NDArray[np.float64]
 
@@ -35,11 +35,7 @@ def dependence(codes: Floats) -> float:
     >>> dependence(z) < 0.02, dependence(z @ [[1.0, 1.0], [-1.0, 1.0]]) > 0.1
     (True, True)
     """
-    n, d = codes.shape
-    n_bins = max(2, min(12, int((n / 8) ** 0.5)))
-    chance = (n_bins - 1) ** 2 / (2 * n)
-    pairs = [(a, b) for a in range(d) for b in range(a)]
-    return max((mutual_information(codes[:, [a, b]]) - chance for a, b in pairs), default=0.0)
+    return strongest_dependence(codes)
 
 
 def raggedness(codes: Floats, rng: np.random.RandomState) -> float:

@@ -43,8 +43,8 @@ def edge_share(points: Floats, d: int) -> float:
     _, near = neighborhoods(points, min(k, len(points) - 1) + 1)
     offsets = points[near[:, 1:]] - points[:, None]
     centred = offsets - offsets.mean(axis=1, keepdims=True)
-    _, axes = np.linalg.eigh(np.einsum("nki,nkj->nij", centred, centred))
-    along = np.einsum("nki,nid->nkd", offsets, axes[:, :, -d:])
+    _, axes = np.linalg.eigh(centred.transpose(0, 2, 1) @ centred)
+    along = offsets @ axes[:, :, -d:]
     lengths = np.linalg.norm(along, axis=2).mean(axis=1)
     return float(np.mean(np.linalg.norm(along.mean(axis=1), axis=1) > threshold * np.maximum(lengths, 1e-300)))
 

@@ -1,0 +1,107 @@
+"""Make the calibration behind ``model.diagnostics_.expected_mcc``, and judge it.
+
+    python benchmarks/calibrate_expected_mcc.py simulate worlds.jsonl 2000        seeds 0 to 1999
+    python benchmarks/calibrate_expected_mcc.py simulate fresh.jsonl 400 100000   seeds from 100000 on
+    python benchmarks/calibrate_expected_mcc.py learn worlds.jsonl OUT.npz        learn, and write the small file
+    python benchmarks/calibrate_expected_mcc.py cross worlds.jsonl                learn without a part, and judge on it
+    python benchmarks/calibrate_expected_mcc.py judge OUT.npz fresh.jsonl         coverage, refusals and AUC
+    python benchmarks/calibrate_expected_mcc.py pictures pictures.jsonl DATA      fit picture sets, to be judged
+
+``simulate`` appends one line per world and goes on where it stopped; ``--seconds`` ends it after a while. The file that
+comes with the package is src/unbraid/spectral/expected_mcc.npz.
+"""
+
+import argparse
+import json
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+from guess_learning import crossed, judged, learnt, read_worlds, report
+from guess_worlds import Simulated, simulate
+
+import unbraid as ub
+from unbraid.metrics import mcc
+from unbraid.spectral import diagnostics
+from unbraid.spectral.expected import calibration_arrays, calibration_from
+
+
+def main() -> None:
+    """One of the five steps."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("step", choices=["simulate", "learn", "cross", "judge", "pictures"])
+    parser.add_argument("first", type=Path)
+    parser.add_argument("second", nargs="?", default="2000")
+    parser.add_argument("third", nargs="?", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=np.inf)
+    args = parser.parse_args()
+    diagnostics.guess_of = lambda figures: (None, "not asked for")  # worlds are recorded before there is one
+    if args.step == "simulate":
+        simulate_all(args.first, range(args.third, args.third + int(args.second)), args.seconds)
+    elif args.step == "learn":
+        np.savez_compressed(args.second, **calibration_arrays(learnt(read_worlds(args.first))))
+    elif args.step == "cross":
+        crossed(read_worlds(args.first))
+    elif args.step == "judge":
+        report(judged(_stored(args.first), read_worlds(Path(args.second))))
+    else:
+        simulate_pictures(args.first, Path(args.second))
+
+
+def _stored(path: Path):
+    with np.load(path) as data:
+        return calibration_from(dict(data))
+
+
+def simulate_all(path: Path, seeds: range, seconds: float) -> None:
+    """Append a line for every seed that is not there yet."""
+    there = {line["seed"] for line in read_worlds(path)}
+    start = time.monotonic()
+    for seed in seeds:
+        if time.monotonic() - start > seconds:
+            return
+        if seed not in there:
+            line = {"seed": seed} | record(simulate(seed))
+            with path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(line) + "\n")
+
+
+def record(world: Simulated) -> dict:
+    """Fit a world as a user would, and write down what was seen and what was true."""
+    started = time.process_time()
+    model = ub.HessianICA(world.n_factors, world.n_neighbors, random_state=0, progress=False)
+    line = {"kind": world.kind, "about": world.about, "n": len(world.X), "d": world.factors.shape[1]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            codes = model.fit_transform(world.X)
+        except ValueError as error:
+            return line | {"refused": str(error)}
+    told = model.diagnostics_
+    return line | {
+        "mcc": mcc(world.factors, codes),
+        "d_found": model.n_factors_,
+        "auto": world.n_factors == "auto",
+        "k": model.n_neighbors_,
+        "unguessed": told.unguessed,
+        "warned": bool(told.concerns),
+        "figures": {name: float(value) for name, value in told.figures.items()},
+        "cpu": time.process_time() - started,
+    }
+
+
+def simulate_pictures(path: Path, folder: Path) -> None:
+    """Append a line for every picture set that is not there yet."""
+    from guess_pictures import picture_sets
+
+    there = {line["about"] for line in read_worlds(path)}
+    for name, X, factors in picture_sets(folder):
+        if name not in there:
+            line = record(Simulated(name.split()[0], name, X, factors, factors.shape[1], "auto"))
+            with path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(line) + "\n")
+
+
+if __name__ == "__main__":
+    main()

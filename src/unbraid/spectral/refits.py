@@ -1,0 +1,221 @@
+r"""R-hat for codes: the same factors found again on other rows, by other seeds, settings, methods and evidence.
+
+Refits are aligned with the codes by order and sign. For standardised codes the mean correlation r between refits is
+the share of a code's variance that all of them have in common (the intraclass correlation), and
+:math:`\hat R = 1 / \sqrt{r}` is its spread over all refits against its spread within what they have in common: 1 where
+every refit finds the same code, as in Markov chains that have met.
+"""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+from scipy.stats import rankdata
+
+from unbraid.contract.warnings import ConvergenceWarning
+from unbraid.spectral.evidence import by_support
+from unbraid.spectral.landmarks import Embedded
+from unbraid.spectral.trial import Choice, Embedding, Settings, choose
+
+Floats = NDArray[np.float64]
+Unmix = Callable[[Embedded], tuple[Floats, Floats]]  # from an embedding to the mean and the matrix of the codes
+
+POINTS = 1000  # at which refits are compared
+SUPPORT_POINTS = 500
+SPLITS = 2
+WIDER = 1.5  # neighbourhoods of refits with other settings, over those chosen, and its inverse
+R_HAT = 1.02  # above, a code turns by 16 degrees between refits; two codes that are turned at random have 1.05
+
+SAME = ("halves", "seed", "settings")  # refits by the same method
+SOURCES = (*SAME, "method", "evidence")
+
+
+@dataclass(frozen=True)
+class Refit:
+    """One refit against the codes.
+
+    Attributes
+    ----------
+    source : str
+        What was changed: "halves", "seed", "settings", "method" or "evidence".
+    about : str
+        How, in words.
+    correlation : array (d,)
+        Of each code with the one that is matched with it, signs left aside; of their ranks for another method, which
+        may bend the codes; 0 where the refit failed.
+    failed : str
+        Why there is no refit; empty where there is one.
+    """
+
+    source: str
+    about: str
+    correlation: Floats
+    failed: str = ""
+
+    @property
+    def turn(self) -> Floats:
+        """Degrees between each code and the one that is matched with it."""
+        return np.degrees(np.arccos(np.clip(self.correlation, 0, 1)))
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """How well each code is found again.
+
+    Attributes
+    ----------
+    per_code : array (d,)
+        Mean correlation between refits on halves, by another seed and by other settings, the codes among them.
+    direction : array (d,)
+        Degrees: the largest turn of each code over all refits.
+    refits : list of Refit
+    """
+
+    per_code: Floats
+    direction: Floats
+    refits: list[Refit] = field(default_factory=list)
+
+    @property
+    def r_hat(self) -> Floats:
+        """Spread of each code over all refits against its spread within what they have in common; 1 is perfect."""
+        return 1 / np.sqrt(np.maximum(self.per_code, 1e-4))
+
+    def __str__(self) -> str:
+        shares = ", ".join(f"{r:.3f}" for r in self.per_code)
+        degrees = ", ".join(f"{turn:.0f}" for turn in self.direction)
+        return f"reliability {shares} in {len(self.refits)} refits; directions within {degrees} degrees"
+
+    def by_source(self) -> dict[str, Floats]:
+        """Mean correlation (d,) of the codes with the refits of each source."""
+        return {
+            source: np.mean([r.correlation for r in self.refits if r.source == source], axis=0)
+            for source in SOURCES
+            if any(r.source == source for r in self.refits)
+        }
+
+
+def reliability_of(
+    choice: Choice,
+    reference: Floats,
+    unmix: Unmix,
+    embed: Embedding,
+    other: tuple[str, Embedding],
+    rng: np.random.RandomState,
+    advance: Callable[[int], None] = lambda amount: None,
+) -> Reliability:
+    """Find the codes again, each time with the settings that were chosen but for one thing.
+
+    Parameters
+    ----------
+    choice : Choice
+        What was fitted.
+    reference : array (n, d)
+        Its codes.
+    unmix : callable
+        Turns an embedding into codes by the same evidence as the fit.
+    embed : Embedding
+    other : (str, Embedding)
+        The second method, which rests on other assumptions.
+    rng : RandomState
+    advance : callable
+        Called with 1 after each refit.
+    """
+    points, settings = choice.points, choice.settings.at(choice.candidate)
+    n, k = len(points), choice.candidate.n_neighbors
+    rows = np.sort(rng.permutation(n)[:POINTS])
+    record = _Record(reference[rows], points[rows], unmix, rng, advance)
+    for split in range(SPLITS):
+        order = rng.permutation(n)
+        for half in (order[: n // 2], order[n // 2 :]):
+            about = f"{len(half)} of {n} points, split {split + 1}"
+            record.solve("halves", about, points[np.sort(half)], settings, embed)
+    record.solve("seed", "another random start", points, settings, embed)
+    for size in sorted({max(settings.smallest, round(k / WIDER)), min(n - 1, round(k * WIDER))} - {k}):
+        record.solve("settings", f"{size} neighbours", points, replace(settings, n_neighbors=size), embed)
+    record.solve("method", other[0], points, settings, other[1])
+    if reference.shape[1] > 1:
+        Z = _standardised(reference)
+        some = rng.permutation(n)[:SUPPORT_POINTS]
+        record.add("evidence", "factors that fill a box", Z[rows] @ by_support(Z[some], n_starts=1).T)
+    return record.reliability()
+
+
+@dataclass
+class _Record:
+    """Refits as they come, compared at the same points."""
+
+    reference: Floats
+    points: Floats
+    unmix: Unmix
+    rng: np.random.RandomState
+    advance: Callable[[int], None]
+    refits: list[Refit] = field(default_factory=list)
+    alike: list[Floats] = field(default_factory=list)
+
+    def solve(self, source: str, about: str, part: Floats, settings: Settings, embed: Embedding) -> None:
+        """Embed these points and turn them; a refit that cannot be done shares nothing with the codes."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)  # a bad refit shows in its correlation
+                choice = choose(part, settings, embed, self.rng, self.advance)
+                found = Embedded(choice, choice.maps(), choice.vectors)
+                mean, matrix = self.unmix(found)
+        except ValueError as error:
+            self.refits.append(Refit(source, about, np.zeros(self.reference.shape[1]), str(error)))
+            return
+        self.add(source, about, (found.maps(self.points) - mean) @ matrix.T)
+
+    def add(self, source: str, about: str, codes: Floats) -> None:
+        """Compare codes of the points with the reference."""
+        if source == "method":  # it may bend each code, and its ranks say whether it is the same one
+            aligned, correlation = aligned_with(rankdata(self.reference, axis=0), rankdata(codes, axis=0))
+        else:
+            aligned, correlation = aligned_with(self.reference, codes)
+        self.refits.append(Refit(source, about, correlation))
+        if source in SAME:
+            self.alike.append(aligned)
+
+    def reliability(self) -> Reliability:
+        """What all of them say."""
+        solved = [_standardised(self.reference), *self.alike]
+        m, wanted = len(solved), 1 + sum(refit.source in SAME for refit in self.refits)
+        per_code = intraclass(solved) * (m * (m - 1)) / (wanted * (wanted - 1))  # failed ones correlate with none
+        return Reliability(per_code, np.max([refit.turn for refit in self.refits], axis=0), self.refits)
+
+
+def aligned_with(reference: Floats, codes: Floats) -> tuple[Floats, Floats]:
+    """Codes in the order and with the signs of the reference, standardised, and their correlations with it.
+
+    >>> z = np.random.default_rng(0).normal(size=(50, 2))
+    >>> aligned, correlation = aligned_with(z, -3 * z[:, ::-1])
+    >>> correlation.round(6).tolist(), bool(np.allclose(aligned, (z - z.mean(axis=0)) / z.std(axis=0)))
+    ([1.0, 1.0], True)
+    """
+    A, B = _standardised(reference), _standardised(codes)
+    C = A.T @ B / len(A)
+    own, matched = linear_sum_assignment(-np.abs(C))
+    correlation = C[own, matched]
+    return B[:, matched] * np.where(correlation < 0, -1.0, 1.0), np.abs(correlation)
+
+
+def intraclass(aligned: list[Floats]) -> Floats:
+    """Mean correlation (d,) between aligned, standardised codes: the share of their variance that they have in common.
+
+    >>> z = np.random.default_rng(0).normal(size=(50, 2))
+    >>> z = (z - z.mean(axis=0)) / z.std(axis=0)
+    >>> intraclass([z, z]).round(6).tolist()
+    [1.0, 1.0]
+    """
+    m = len(aligned)
+    if m == 1:
+        return np.zeros(aligned[0].shape[1])
+    together = (np.sum(aligned, axis=0) ** 2).mean(axis=0)  # m + m (m - 1) times the mean correlation
+    return np.clip((together - m) / (m * (m - 1)), 0.0, 1.0)
+
+
+def _standardised(codes: Floats) -> Floats:
+    centred = codes - codes.mean(axis=0)
+    return centred / np.maximum(centred.std(axis=0), 1e-300)

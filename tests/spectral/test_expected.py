@@ -1,0 +1,172 @@
+"""The guess of the MCC: its arithmetic, when it is made, and when it is refused."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import unbraid as ub
+from tests.spectral.manifolds import bent_sheets
+from unbraid.manifold.edges import torus
+from unbraid.metrics import mcc
+from unbraid.spectral.expected import (
+    Calibration,
+    ExpectedMCC,
+    Trees,
+    calibration,
+    calibration_arrays,
+    calibration_from,
+    folded,
+    guess_of,
+    not_simulated,
+    unfolded,
+)
+from unbraid.spectral.figures import NAMES, edge_of
+
+# x0 <= 1: 10, else (x1 <= 5: 20, else 30); and a second tree that is a leaf of 0.5
+STUMPS = Trees(
+    start=100.0,
+    roots=np.array([0, 5]),
+    feature=np.array([0, 0, 1, 0, 0, 0]),
+    threshold=np.array([1.0, np.inf, 5.0, np.inf, np.inf, np.inf]),
+    left=np.array([1, 1, 3, 3, 4, 5]),
+    right=np.array([2, 1, 4, 3, 4, 5]),
+    value=np.array([0, 10.0, 0, 20.0, 30.0, 0.5]),
+)
+
+
+@pytest.fixture(scope="module")
+def sheet():
+    X, factors = bent_sheets(700, n_features=20)
+    return X, factors, ub.HessianICA(2, random_state=0).fit(X)
+
+
+@pytest.mark.parametrize(("x", "leaf"), [((0, 9), 10), ((1, 9), 10), ((2, 5), 20), ((2, 6), 30)])
+def test_trees_lead_to_their_leaves(x, leaf):
+    assert STUMPS(np.array(x, dtype=float)) == 100 + leaf + 0.5
+
+
+def test_the_scale_of_the_trees_and_back():
+    values = np.array([0.0, 0.5, 0.9, 0.99, 1.0])
+    assert [unfolded(v) for v in folded(values)] == pytest.approx(values)
+    assert unfolded(-5.0) == 0.0
+
+
+def constant(value):
+    return Trees(
+        value, np.array([0]), np.zeros(1, int), np.array([np.inf]), np.zeros(1, int), np.zeros(1, int), np.zeros(1)
+    )
+
+
+def test_the_low_bound_is_moved_down_and_never_above_the_median():
+    known = Calibration(constant(2.0), constant(1.5), 0.5, np.zeros((20, 2)), np.zeros(2), np.ones(2), 1.0)
+    assert known(np.zeros(2)) == ExpectedMCC(unfolded(2.0), unfolded(1.0))
+    upside_down = replace(known, low=constant(9.0))
+    assert upside_down(np.zeros(2)).low == unfolded(2.0)
+
+
+def test_the_distance_is_that_of_the_tenth_world():
+    worlds = np.arange(1.0, 31.0)[:, None]
+    known = Calibration(constant(2.0), constant(1.0), 0.0, worlds, np.array([7.0]), np.array([2.0]), 1.0)
+    assert known.distance(np.array([7.0])) == 10.0
+
+
+def test_the_file_says_what_was_learnt():
+    known = calibration()
+    again = calibration_from(calibration_arrays(known))
+    x = known.mean + 0.1 * known.scale
+    assert again(x) == known(x)
+    assert known.worlds.shape[1] == len(NAMES)
+    with pytest.raises(ValueError, match="made for other figures"):
+        calibration_from(calibration_arrays(known) | {"names": np.array(["edges"])})
+
+
+def test_a_good_sheet_gets_a_good_guess(sheet):
+    X, factors, model = sheet
+    guess = model.diagnostics_.expected_mcc
+    true = mcc(factors, model.transform(X))
+    assert guess.low <= guess.median
+    assert guess.low <= true
+    assert guess.median > 0.97
+    assert set(model.diagnostics_.figures) == set(NAMES)
+
+
+@pytest.mark.filterwarnings("ignore::unbraid.contract.warnings.TrustWarning")
+def test_factors_that_depend_get_a_lower_guess(sheet):
+    """A triangle is no product: its codes are turned, and the guess must say so."""
+    rng = np.random.default_rng(0)
+    z = rng.uniform(size=(2000, 2))
+    z = z[z.sum(axis=1) < 1]
+    X = np.c_[np.sin(z), np.cos(z)] @ rng.normal(size=(4, 12))
+    model = ub.HessianICA(2, random_state=0)
+    codes = model.fit_transform(X)
+    guess = model.diagnostics_.expected_mcc
+    assert guess is None or guess.low < min(mcc(z, codes), sheet[2].diagnostics_.expected_mcc.low - 0.05)
+
+
+@pytest.mark.parametrize(
+    ("kind", "n", "d", "independent", "unsure", "words"),
+    [
+        ("hessian", 1000, 2, True, "", ""),
+        ("hessian", 300, 1, True, "", ""),
+        ("laplacian", 1000, 2, True, "", "only HLLE"),
+        ("hessian", 1000, 2, False, "", "turned by independence"),
+        ("hessian", 1000, 2, True, "no gap", "number of factors"),
+        ("hessian", 1000, 5, True, "", "1 to 4 factors were simulated, and here are 5"),
+        ("hessian", 299, 2, True, "", "300 to 5000 points"),
+        ("hessian", 5001, 2, True, "", "5001 were solved for"),
+    ],
+)
+def test_what_was_not_simulated_gets_no_guess(kind, n, d, independent, unsure, words):
+    reason = not_simulated(kind, n, d, independent=independent, unsure=unsure)
+    assert words in reason
+    assert bool(reason) == bool(words)
+
+
+def test_closed_factors_get_no_guess():
+    X = torus(900, 2, np.random.RandomState(0)) @ np.random.default_rng(0).normal(size=(4, 10))
+    model = ub.HessianICA(2, 15, random_state=0)
+    with pytest.warns(ub.warnings.TrustWarning):
+        model.fit(X)
+    assert model.diagnostics_.expected_mcc is None
+    assert "wraps around" in model.diagnostics_.unguessed
+    assert "cannot be said" in str(model.diagnostics_)
+
+
+def test_a_curve_whose_ends_meet_has_no_edge():
+    rng = np.random.RandomState(0)
+    circle = torus(400, 1, rng)
+    assert edge_of(circle, 1, rng) == 0.0
+    assert edge_of(circle[circle[:, 0] < 0.5], 1, rng) > 0.5
+
+
+def test_what_looks_like_no_simulated_world_gets_no_guess(sheet):
+    figures = sheet[2].diagnostics_.figures
+    assert guess_of(figures)[0] is not None
+    guess, reason = guess_of(figures | {"skew": 50.0})
+    assert guess is None
+    assert "no simulated world looks like this one" in reason
+
+
+def test_small_data_are_fitted_without_a_guess():
+    X, _ = bent_sheets(100, n_features=20)
+    model = ub.HessianICA(2, 10, random_state=0).fit(X)
+    assert model.diagnostics_.expected_mcc is None
+    assert "300 to 5000 points" in model.diagnostics_.unguessed
+    fact = model.summary().facts[0]
+    assert (fact.name, fact.value) == ("expected MCC", "not said")
+    assert fact.meaning.startswith("Worlds of 300")
+
+
+def test_the_guess_is_shown_and_saved(sheet, tmp_path):
+    model = sheet[2]
+    model.save(tmp_path / "run")
+    again = ub.load(tmp_path / "run")
+    assert again.diagnostics_.expected_mcc == model.diagnostics_.expected_mcc
+    fact = again.summary().facts[0]
+    assert fact.name == "expected MCC"
+    assert "In simulated worlds that look like this one" in fact.meaning
+
+
+def test_the_bound_is_never_rounded_up():
+    assert "above 0.91 in" in str(ExpectedMCC(0.999, 0.9199))
