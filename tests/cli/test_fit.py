@@ -77,7 +77,7 @@ def test_folder_of_images(fit, tmp_path, pictures):
     assert fit(folder).code == 0
     assert ub.metrics.mcc(factors, np.load(tmp_path / "run" / "codes.npy")) > 0.97
     (folder / "frame7.png").write_bytes(b"this is no picture")
-    refused(fit(folder, "--out", tmp_path / "second"), "frame7.png", "cannot be read", "skip_unreadable")
+    refused(fit(folder, "--out", tmp_path / "second"), "frame7.png", "cannot be read", "--skip-unreadable")
     assert not (tmp_path / "second").exists()
     assert fit(folder, "--skip-unreadable", "--resize", "8x8").code == 0
     assert len(np.load(tmp_path / "run" / "codes.npy")) == 299

@@ -123,6 +123,7 @@ def test_a_task_goes_on_from_its_checkpoint(tmp_path, monkeypatch, undisturbed):
 def test_ctrl_c_ends_cleanly(tmp_path, undisturbed):
     """A real signal, in the middle of a study of this process."""
     started = threading.Event()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where tests run in the background
 
     def press():
         started.wait(20)
@@ -142,6 +143,7 @@ def test_ctrl_c_ends_cleanly(tmp_path, undisturbed):
         patch.setattr("unbraid.study.workers.perform", lambda order: (time.sleep(0.5), work.perform(order))[1])
         sitting = run_study(tiny(), tmp_path / "s", workers=0)
     thread.join()
+    signal.signal(signal.SIGINT, before)
     assert sitting.ending == "interrupt"
     assert sitting.done + sitting.left == 8
     run_study(tiny(), tmp_path / "s", workers=0)

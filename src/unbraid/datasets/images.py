@@ -124,7 +124,7 @@ def _places(path: Path, names: list[str], load: Load, frames_of: Any, skip_unrea
 def _unreadable(path: Path, name: str, error: Exception) -> ValueError:
     return ValueError(
         f"the image {name} in {path} cannot be read ({error}). Remove or replace it, or open the data with "
-        "skip_unreadable=True (--skip-unreadable)."
+        "skip_unreadable=True."
     )
 
 

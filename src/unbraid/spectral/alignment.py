@@ -281,7 +281,7 @@ def _fill_rows(
         end = indptr[row]
         for o in range(starts[row], starts[row + 1]):
             i, a = owner[o] // k, owner[o] % k
-            _block_row(frames[i], weights, a, 0, block)
+            _block_row(frames[i], weights, a, np.int64(0), block)
             block[a] += tangent
             for b in range(k):
                 col = neighbors[i, b]
