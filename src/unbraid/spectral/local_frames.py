@@ -30,23 +30,23 @@ def tangent_bases(X: Floats, neighbors: NDArray[np.intp], n_factors: int) -> Flo
     X, neighbors = np.ascontiguousarray(X, np.float64), np.ascontiguousarray(neighbors, np.int64)
     spaces = _leading_spaces(X, neighbors, n_factors)
     if neighbors.shape[1] > X.shape[1]:
-        return spaces
+        return np.ascontiguousarray(spaces.transpose(0, 2, 1))
     bases = np.empty((len(neighbors), X.shape[1], n_factors))
     for start in range(0, len(neighbors), 1000):
         some = slice(start, start + 1000)
         G = X[neighbors[some]]
         G -= G.mean(axis=1, keepdims=True)
-        bases[some] = np.linalg.qr(G.transpose(0, 2, 1) @ spaces[some])[0]
+        bases[some] = np.linalg.qr(G.transpose(0, 2, 1) @ spaces[some].transpose(0, 2, 1))[0]
     return bases
 
 
 def _leading_spaces(X: Floats, neighbors: Ints, n_factors: int) -> Floats:
-    """The d leading singular vectors of each centred neighbourhood, on its smaller side: points, or features."""
+    """Rows are the d leading singular vectors of a centred neighbourhood, on its smaller side: points, or features."""
     k, m = neighbors.shape[1], X.shape[1]
     s = min(k, m)
-    spaces = np.empty((len(neighbors), s, n_factors))
+    spaces = np.empty((len(neighbors), n_factors, s))
     _find_spaces(
-        X, neighbors, spaces, np.empty((max(k, m), s)), np.empty((s, s)), np.empty((s, n_factors)), np.empty(s)
+        X, neighbors, spaces, np.empty((max(k, m), s)), np.empty((s, s)), np.empty((n_factors, s)), np.empty(s)
     )
     return spaces
 
@@ -56,33 +56,33 @@ def _leading_spaces(X: Floats, neighbors: Ints, n_factors: int) -> Floats:
 # makes a version of the callee for that constant.
 
 
-@njit(nogil=True)
-def _orthonormalize(A: Floats, j: int, tol: float) -> None:
-    """Column j of A against all columns before it, twice for stability; a dependent column becomes 0."""
-    k = A.shape[0]
+@njit(nogil=True, fastmath=ANY_ORDER)
+def _orthonormal_row(A: Floats, j: int, tol: float) -> None:
+    """Row j against all rows before it, twice for stability; a dependent row becomes 0."""
+    k = A.shape[1]
     norm0 = 0.0
     for i in range(k):
-        norm0 += A[i, j] * A[i, j]
+        norm0 += A[j, i] * A[j, i]
     for _ in range(2):
         for c in range(j):
             dot = 0.0
             for i in range(k):
-                dot += A[i, c] * A[i, j]
+                dot += A[c, i] * A[j, i]
             for i in range(k):
-                A[i, j] -= dot * A[i, c]
+                A[j, i] -= dot * A[c, i]
     norm = 0.0
     for i in range(k):
-        norm += A[i, j] * A[i, j]
+        norm += A[j, i] * A[j, i]
     scale = 1.0 / np.sqrt(norm) if norm > tol * tol * norm0 and norm > 1e-300 else 0.0
     for i in range(k):
-        A[i, j] *= scale
+        A[j, i] *= scale
 
 
-@njit(nogil=True)
+@njit(nogil=True, fastmath=ANY_ORDER)
 def _find_spaces(X: Floats, neighbors: Ints, spaces: Floats, G: Floats, K: Floats, old: Floats, taken: Floats) -> None:
     """Leading eigenvectors of K = G^T G by orthogonal iteration; G is the centred neighbourhood, larger side first."""
     n, k = neighbors.shape
-    m, s, d = X.shape[1], spaces.shape[1], spaces.shape[2]
+    m, d, s = X.shape[1], spaces.shape[1], spaces.shape[2]
     for i in range(n):
         V = spaces[i]
         for f in range(m):
@@ -115,69 +115,47 @@ def _find_spaces(X: Floats, neighbors: Ints, spaces: Floats, G: Floats, K: Float
                     best = a
             taken[best] = 1.0
             for a in range(s):
-                V[a, j] = K[a, best] + 1e-3 * K[best, best] * np.cos(1.7 * a + 2.3 * j)
+                V[j, a] = K[a, best] + 1e-3 * K[best, best] * np.cos(1.7 * a + 2.3 * j)
         inside = -1.0
         for turn in range(301):
             for j in range(d):
-                _orthonormalize(V, j, 1e-14)
+                _orthonormal_row(V, j, 1e-14)
             if turn > 0:
                 inside = 0.0  # squared cosines between the old and the new space: d once it stands still
                 for c in range(d):
                     for j in range(d):
                         dot = 0.0
                         for a in range(s):
-                            dot += old[a, c] * V[a, j]
+                            dot += old[c, a] * V[j, a]
                         inside += dot * dot
             if turn == 300 or d - inside < 1e-20 + 1e-14 * d:
                 break
-            for a in range(s):
-                for j in range(d):
-                    old[a, j] = V[a, j]
-            for a in range(s):
-                for j in range(d):
+            for j in range(d):
+                for a in range(s):
+                    old[j, a] = V[j, a]
+            for j in range(d):
+                for a in range(s):
                     dot = 0.0
                     for b in range(s):
-                        dot += K[a, b] * old[b, j]
-                    V[a, j] = dot
+                        dot += K[a, b] * old[j, b]
+                    V[j, a] = dot
 
 
 @njit(nogil=True, fastmath=ANY_ORDER)
-def _orthonormal_row(A: Floats, j: int, tol: float) -> None:
-    """Row j against all rows before it, twice for stability; a dependent row becomes 0."""
-    k = A.shape[1]
-    norm0 = 0.0
-    for i in range(k):
-        norm0 += A[j, i] * A[j, i]
-    for _ in range(2):
-        for c in range(j):
-            dot = 0.0
-            for i in range(k):
-                dot += A[c, i] * A[j, i]
-            for i in range(k):
-                A[j, i] -= dot * A[c, i]
-    norm = 0.0
-    for i in range(k):
-        norm += A[j, i] * A[j, i]
-    scale = 1.0 / np.sqrt(norm) if norm > tol * tol * norm0 and norm > 1e-300 else 0.0
-    for i in range(k):
-        A[j, i] *= scale
-
-
-@njit(nogil=True)
 def _frames(X: Floats, neighbors: Ints, spaces: Floats, frames: Floats) -> None:
     n, k = neighbors.shape
-    s, d, p = spaces.shape[1], spaces.shape[2], frames.shape[1]
+    d, s, p = spaces.shape[1], spaces.shape[2], frames.shape[1]
     for i in range(n):
         Y = frames[i]
         for r in range(k):
             Y[0, r] = 1.0 / np.sqrt(k)
             for a in range(d):
                 if s == k:
-                    Y[1 + a, r] = spaces[i, r, a]
+                    Y[1 + a, r] = spaces[i, a, r]
                 else:  # the constant part goes with row 0
                     dot = 0.0
                     for f in range(s):
-                        dot += (X[neighbors[i, r], f] - X[neighbors[i, 0], f]) * spaces[i, f, a]
+                        dot += (X[neighbors[i, r], f] - X[neighbors[i, 0], f]) * spaces[i, a, f]
                     Y[1 + a, r] = dot
         for c in range(1, p):
             if c == 1 + d:
