@@ -1,6 +1,5 @@
 """Metrics as modules of torchmetrics: batches in, one number at the end of an epoch (extra ``torchmetrics``)."""
 
-from collections.abc import Sequence
 from dataclasses import is_dataclass
 from typing import Any
 
@@ -58,8 +57,8 @@ class MetricModule(TorchMetric):
         self.add_state("codes", [], dist_reduce_fx="cat")
         self.add_state("factors", [], dist_reduce_fx="cat")
 
-    @property
-    def higher_is_better(self) -> bool:
+    @property  # torchmetrics lets no instance set it
+    def higher_is_better(self) -> bool:  # type: ignore[override]
         """Whether a high score is a good one."""
         return _OFFERED[self.name].better == "high"
 
@@ -86,6 +85,6 @@ class MetricModule(TorchMetric):
         return torch.tensor(float(value), dtype=kind, device=self.device)
 
 
-def _array(batches: Sequence[Tensor] | Tensor) -> np.ndarray:
+def _array(batches: list[Tensor] | Tensor) -> np.ndarray:
     whole = dim_zero_cat(batches).cpu()
     return (whole.float() if whole.dtype == torch.bfloat16 else whole).numpy()
