@@ -20,6 +20,7 @@ import torch
 from torch import nn
 
 import unbraid as ub
+from unbraid.contract.progress import progress_style
 from unbraid.networks.autoencoder import dense, small_decoder
 from unbraid.probing import PROTOCOL, Probe, plot_against_size
 
@@ -58,8 +59,9 @@ def encoders(dataset, weights, runs, folder):
     yield "untrained", lambda: "untrained"
     for width in WIDTHS:
         yield f"beta-VAE, width {width}", lambda width=width: beta_vae(dataset, width, folder)
-    for path in runs:
-        yield path.name, lambda path=path: path
+    for text in runs:
+        name, _, path = text.rpartition("=")
+        yield name or Path(path).name, lambda path=path: Path(path)
     if weights is not None:
         yield "EfficientNet-Lite0", lambda: f"efficientnet-lite0:{weights}"
 
@@ -75,7 +77,8 @@ def run(args):
         file = file_of(args, name)
         if file.is_file() or (args.only and name not in args.only):
             continue
-        found = ub.probe(make(), dataset, METRICS, name=name, protocol=RULES, cache=args.out / "codes")
+        with progress_style("lines"):
+            found = ub.probe(make(), dataset, METRICS, name=name, protocol=RULES, cache=args.out / "codes")
         found.to_json(file)
         print(found, "\n", flush=True)
 
@@ -109,7 +112,7 @@ if __name__ == "__main__":
     parser.add_argument("--dataset", default="dsprites", choices=("dsprites", "room"))
     parser.add_argument("--weights", type=Path, help="EfficientNet-Lite0's; it is left out without them")
     parser.add_argument("--only", nargs="+", help="names of encoders; the others are passed over")
-    parser.add_argument("--runs", type=Path, nargs="*", default=[], help="folders of saved runs, to be probed too")
+    parser.add_argument("--runs", nargs="*", default=[], metavar="[NAME=]FOLDER", help="saved runs, to be probed too")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--picture", type=Path, help="where plot puts its picture")
     arguments = parser.parse_args()

@@ -10,10 +10,20 @@ from typing import Any
 import numpy as np
 
 from unbraid.probing.result import Probe, _text_table, add_probe
-from unbraid.report.drawing import BLUE, GREY, panels, quiet
+from unbraid.report.drawing import GREY, panels, quiet
 from unbraid.report.html import Report
 
 AGAINST_SIZE = {"mig": "MIG", "sap": "SAP", "dci_disentanglement": "DCI disentanglement"}
+COLOURS = (
+    "#000000",
+    "#e69f00",
+    "#56b4e9",
+    "#009e73",
+    "#0072b2",
+    "#d55e00",
+    "#cc79a7",
+)  # Okabe and Ito: told apart by all
+MARKERS = "osD^vPX*p"
 
 
 @dataclass(frozen=True)
@@ -116,16 +126,18 @@ def plot_against_size(probes: Sequence[Probe]) -> Any:
     ticks = [10.0 ** (powers[0] - 1), *(10.0**power for power in powers)]  # the first is for those without parameters
     fig, axes = panels(len(names), 3, 4.2, 3.4)
     for ax, name in zip(axes, names):
-        for p in known:
+        for i, p in enumerate(known):
             s, x = p[name], p.n_parameters or ticks[0]
             reach = np.nan_to_num(np.maximum([[s.value - s.low], [s.high - s.value]], 0))
-            ax.errorbar([x], [s.value], yerr=reach, fmt="o", color=BLUE, ms=5)
-            ax.plot([x / 1.3, x * 1.3], [s.chance] * 2, color=GREY)
-            ax.annotate(p.encoder, (x, s.value), xytext=(4, 4), textcoords="offset points", fontsize=7)
+            look = {"fmt": MARKERS[i % len(MARKERS)], "color": COLOURS[i % len(COLOURS)], "ms": 6}
+            ax.errorbar([x], [s.value], yerr=reach, label=p.encoder if ax is axes[0] else None, **look)
+            ax.plot([x / 1.3, x * 1.3], [s.chance] * 2, color=GREY, zorder=1)
         ax.set(xscale="log", xlabel="trained parameters", ylabel=AGAINST_SIZE[name])
-        ax.margins(x=0.35, y=0.1)
+        ax.margins(x=0.15, y=0.1)
         ax.set_ylim(bottom=0)
         ax.set_xticks(ticks, ["none", *(f"$10^{{{power}}}$" for power in powers)])
         ax.minorticks_off()
         quiet(ax)
+    # names beside the points would lie on each other: encoders of one size, and those near chance, stand close
+    fig.legend(loc="outside lower center", ncols=min(4, len(known)), fontsize=8, frameon=False)
     return fig
