@@ -1,6 +1,6 @@
 """What a fitted estimator says about itself, as data: a page, a terminal and a study show it without knowing it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -109,6 +109,16 @@ def title_of(model: Any) -> str:
     """
     titles = {method.estimator: method.title for method in METHODS.values()}
     return next((titles[c.__name__] for c in type(model).__mro__ if c.__name__ in titles), type(model).__name__)
+
+
+def codes_in_words(columns: Iterable[int]) -> str:
+    """Columns of the codes under the names that they have on every page, counted from 1.
+
+    >>> codes_in_words([0]), codes_in_words([1, 2, 3])
+    ('code 1', 'codes 2, 3, 4')
+    """
+    numbers = [str(column + 1) for column in columns]
+    return f"code{'s' if len(numbers) != 1 else ''} {', '.join(numbers)}"
 
 
 def training_section(history: list[dict[str, Any]], text: str) -> Section:

@@ -133,7 +133,7 @@ CODES = {
         "If any rotation serves, as for a regression on all codes.",
     ),
     "UB205": Code(
-        "factors {which} cannot be told from Gaussians (excess kurtosis {kurtosis}): ICA cannot separate them.",
+        "{codes} cannot be told from Gaussians (excess kurtosis {kurtosis}): ICA cannot separate them.",
         "Bring other evidence by rotation=, such as time, pairs or a few labels.",
         "Two Gaussian factors look the same from all sides.",
         "If any rotation of these factors serves.",
@@ -181,7 +181,7 @@ CODES = {
         "If you know that the factors depend on each other, and the codes look right.",
     ),
     "UB212": Code(
-        "code {which} was not found again: refits on halves, by another seed and by other settings correlate by "
+        "{codes} was not found again: refits on halves, by another seed and by other settings correlate by "
         "{correlation:.2f} (R-hat {r_hat:.2f}; up to {usual} is usual).",
         "Take more points, or look at diagnostics_.reliability.refits for what moves it.",
         "The code rests on a few points, on a setting or on a seed, not on the data as a whole.",
@@ -221,7 +221,7 @@ CODES = {
         "If the factors that were found are those that you expect.",
     ),
     "UB235": Code(
-        "Factor {factor} is not verified as {kind} ({failed}).",
+        "Not verified as {kind}: {codes} ({failed}).",
         "Look at it before you use it.",
         "One of the checks of a factor of this kind failed; checks_ holds their figures.",
         "If a plot of the factor shows what you expect.",
@@ -234,7 +234,7 @@ CODES = {
         "If the rest that changes is noise that you know of.",
     ),
     "UB237": Code(
-        "The rows, in their order, go round circle {circle} {turns} times.",
+        "The rows, in their order, go round the circle of {codes} {turns} times.",
         "If they are one turn of an object, it looks alike after 1/{turns} of it, and the code is {turns} times its "
         "angle.",
         "An object with a symmetry shows the same view more than once in a turn.",

@@ -13,7 +13,7 @@ from unbraid.contract.estimator import Estimator
 from unbraid.contract.inputs import Rows
 from unbraid.contract.progress import bar
 from unbraid.contract.randomness import check_random_state
-from unbraid.contract.summary import Summary
+from unbraid.contract.summary import Summary, codes_in_words
 from unbraid.contract.warnings import give, say, warn
 from unbraid.geometry.denoise import spanning_basis
 from unbraid.geometry.product_checks import UNLIKE, check_factor
@@ -235,11 +235,11 @@ class ProductManifold(Estimator):
         elif unlike > UNLIKE:
             concerns.append(say("UB236"))
         concerns += self._rounds(order)
-        for i, (kind, checks) in enumerate(zip(self.kinds_, self.checks_)):
+        for kind, columns, checks in zip(self.kinds_, self.columns_, self.checks_):
             failed = [c for c in checks if not c.holds and c.name not in common]
             if failed:
                 which = "; ".join(f"{c.name} is {c.figure:.2g} against {c.threshold:.2g}" for c in failed)
-                concerns.append(say("UB235", factor=i, kind=kind, failed=which))
+                concerns.append(say("UB235", codes=codes_in_words(columns), kind=kind, failed=which))
         self.diagnostics_ = ProductDiagnostics(dimension, walk.eigenvalues, walk.n_pieces, None, concerns)
         for concern in concerns:
             give(concern, stacklevel=3)
@@ -254,13 +254,13 @@ class ProductManifold(Estimator):
         """Circles that the rows, in the order in which they came, go round more than once by small steps."""
         told = []
         starts = np.cumsum([0, *self.maps_.sizes])
-        for i, (kind, start) in enumerate(zip(self.kinds_, starts)):
+        for kind, start, columns in zip(self.kinds_, starts, self.columns_):
             if kind == "circle":
                 place = self._known[order, start] + 1j * self._known[order, start + 1]
                 steps = np.angle(place[1:] * place[:-1].conj())
                 turns = round(abs(float(steps.sum())) / (2 * np.pi))
                 if turns > 1 and np.quantile(np.abs(steps), 0.9) < np.pi / 4:
-                    told.append(say("UB237", circle=i, turns=turns))
+                    told.append(say("UB237", codes=codes_in_words(columns), turns=turns))
         return told
 
     def transform(self, X: Any) -> NDArray:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from unbraid.contract.summary import Fact, Section, Summary, title_of
+from unbraid.contract.summary import Fact, Section, Summary, codes_in_words, title_of
 
 if TYPE_CHECKING:
     from unbraid.geometry.product import ProductManifold
@@ -14,17 +14,23 @@ def summary_of(model: "ProductManifold") -> Summary:
     """Of a fitted :class:`~unbraid.ProductManifold`: its factors and their kinds in words, and every check."""
     facts = [
         Fact(
-            f"factor {i}",
+            codes_in_words(columns),
             kind,
             f"{length:.3g} {MEASURES[kind]}, in units of the data; {'verified' if sure else 'not verified'}.",
         )
-        for i, (kind, length, sure) in enumerate(zip(model.kinds_, model.lengths_, model.verified_))
+        for kind, columns, length, sure in zip(model.kinds_, model.columns_, model.lengths_, model.verified_)
     ]
     dimension = model.diagnostics_.dimension
     facts.append(Fact("dimension", str(dimension.dim), "Of the data; the factors' dimensions should add up to it."))
     rows = [
-        (f"factor {i}: {kind}", check.name, f"{check.figure:.3g}", f"{check.threshold:.3g}", _word(check.holds))
-        for i, (kind, checks) in enumerate(zip(model.kinds_, model.checks_))
+        (
+            f"{codes_in_words(columns)}: {kind}",
+            check.name,
+            f"{check.figure:.3g}",
+            f"{check.threshold:.3g}",
+            _word(check.holds),
+        )
+        for kind, columns, checks in zip(model.kinds_, model.columns_, model.checks_)
         for check in checks
     ]
     meanings = {check.name: check.words for checks in model.checks_ for check in checks}

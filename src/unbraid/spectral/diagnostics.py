@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unbraid.contract.summary import codes_in_words
 from unbraid.contract.warnings import give, say
 from unbraid.metrics.local_isometry import isometry_of_pairs
 from unbraid.spectral.expected import ExpectedMCC, guess_of, not_simulated
@@ -180,7 +181,13 @@ def found_again(diagnostics: Diagnostics, reliability: Reliability) -> Diagnosti
     """The diagnostics with what refits say, and a concern where a code was not found again."""
     lost = np.flatnonzero(reliability.r_hat > R_HAT)
     found = [
-        say("UB212", which=j, correlation=reliability.per_code[j], r_hat=reliability.r_hat[j], usual=R_HAT)
+        say(
+            "UB212",
+            codes=codes_in_words([j]),
+            correlation=reliability.per_code[j],
+            r_hat=reliability.r_hat[j],
+            usual=R_HAT,
+        )
         for j in lost
     ]
     return replace(diagnostics, reliability=reliability, concerns=diagnostics.concerns + found)
@@ -206,9 +213,8 @@ def concerns_of(figures: dict[str, Any], *, with_ica: bool, kind: str) -> list[s
     if with_ica and kind != "laplacian" and figures["dependence"] > DEPENDENT:  # cosines of few points always depend
         found.append(say("UB211", nats=figures["dependence"], usual=DEPENDENT))
     if with_ica and int(figures["gaussian"].sum()) > 1:
-        which = ", ".join(str(i) for i in np.flatnonzero(figures["gaussian"]))
         kurtosis = ", ".join(f"{k:+.2f}" for k in figures["kurtosis"][figures["gaussian"]])
-        found.append(say("UB205", which=which, kurtosis=kurtosis))
+        found.append(say("UB205", codes=codes_in_words(np.flatnonzero(figures["gaussian"])), kurtosis=kurtosis))
     if figures["extension_error"] > 0.1:
         found.append(say("UB206", error=figures["extension_error"]))
     return found

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from unbraid.contract.summary import Fact, Section
+from unbraid.contract.summary import Fact, Section, codes_in_words
 from unbraid.spectral.diagnostics import Diagnostics
 from unbraid.spectral.refits import R_HAT
 
@@ -44,7 +44,7 @@ def trust_sections(d: Diagnostics) -> list[Section]:
         Section(
             "Found again?",
             ("Each line is a refit in which one thing was changed, and how its codes correlate with these.",),
-            columns=("changed", "how", *(f"code {j}" for j in codes), "note"),
+            columns=("changed", "how", *(codes_in_words([j]) for j in codes), "note"),
             rows=[
                 [refit.source, refit.about, *(float(c) for c in refit.correlation), refit.failed]
                 for refit in d.reliability.refits
