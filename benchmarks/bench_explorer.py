@@ -6,9 +6,12 @@
 A frame is one slider event: the question over HTTP, the decoder, the PNG, the answer. "frame" is the CPU time of the
 whole process for it, server and asking side together; "decode" and "png" are parts of it. "wall" is what the user
 waits, the median, and "slow" its 95th percentile. "strips" is the CPU time of all traversal strips at once. "first" is
-the wall time from the command to the first decoded picture, in a process of its own, best of three; "of it CPU" is that
-process's own time. Trained models have had a few steps only: their time does not depend on what they learned. The flow
-is of 16 x 16 pictures, as one of 64 x 64 takes long to fit; "wide flow" decodes one that was never fitted.
+the wall time from the command to the first decoded picture, in a process of its own, best of three; "live" is that to
+the first picture of another position, which needs the model; "CPU" behind each is that process's own time. Runs are
+as `unbraid fit` leaves them, with the answers that a page asks first; --without measures runs that have none, as one
+from an earlier version the first time. Trained models have had a few steps only: their time does not depend on what
+they learned. The flow is of 16 x 16 pictures, as one of 64 x 64 takes long to fit; "wide flow" decodes one that was
+never fitted.
 """
 
 import argparse
@@ -28,6 +31,7 @@ import torch
 import unbraid as ub
 from unbraid.app.examples import keep
 from unbraid.app.explorer import Explorer, workspace_of
+from unbraid.app.loading import OPENING, keep_opening
 from unbraid.app.view import view_of_run
 from unbraid.networks.flow import conv_flow
 
@@ -40,7 +44,7 @@ KINDS = {
     "vae": lambda: ub.BetaVAE(10, **QUICK),
     "flow": lambda: ub.NICE(n_factors=4, **QUICK),
 }
-HEAD = ("model", "frame", "decode", "png", "wall", "slow", "strips", "first", "of it CPU")
+HEAD = ("model", "frame", "decode", "png", "wall", "slow", "strips", "first", "CPU", "live", "CPU")
 
 
 def run_of(kind, folder):
@@ -52,6 +56,7 @@ def run_of(kind, folder):
         model = KINDS[kind]().fit(X)
         model.save(path)
         keep(path, X, np.asarray(model.transform(X)))
+    keep_opening(path, workspace_of([view_of_run(path)]))
     return path
 
 
@@ -118,33 +123,38 @@ def wide_flow(n):
     print(f"{cpu_of(lambda i: flow.decode(theta, code), n):.1f} ms", flush=True)
 
 
-def first_picture(path):
-    """Wall and CPU seconds from the command to the first decoded picture."""
+def first_pictures(path, without):
+    """Wall and CPU seconds from the command to the first decoded picture, and to one of another position."""
+    if without:
+        (path / OPENING).unlink(missing_ok=True)
     start = time.perf_counter()
     command = [sys.executable, "-u", "-m", "unbraid", "explore", str(path), "--no-open"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ)) as process:
         try:
             page = Page(process.stdout.readline().split()[-1])
-            told = json.loads(page.ask("runs"))["runs"][0]
-            page.ask("decode", {"run": 0, "codes": [told["start"]]})
-            wall, used = time.perf_counter() - start, psutil.Process(process.pid).cpu_times()
+            told, found = json.loads(page.ask("runs"))["runs"][0], []
+            for code in (told["start"], [1.01 * value for value in told["start"]]):
+                page.ask("decode", {"run": 0, "codes": [code]})
+                wall, used = time.perf_counter() - start, psutil.Process(process.pid).cpu_times()
+                found += [wall, used.user + used.system]
         finally:
             process.terminate()
-    return wall, used.user + used.system
+    return found
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, required=True, help="folder for the runs")
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
+    parser.add_argument("--without", action="store_true", help="measure runs without their first answers")
     parser.add_argument("--frames", type=int, default=200)
     args = parser.parse_args()
-    print("".join(f"{name:>11}" for name in HEAD) + "   (ms; first: s)")
+    print("".join(f"{name:>11}" for name in HEAD) + "   (ms; first, live: s)")
     for kind in args.kinds:
         path = run_of(kind, args.out)
         found = frames(path, args.frames)
-        wall, used = min(first_picture(path) for _ in range(3))
-        cells = [f"{found[name]:11.1f}" for name in HEAD[1:7]] + [f"{wall:11.2f}", f"{used:11.2f}"]
+        first = min(first_pictures(path, args.without) for _ in range(3))
+        cells = [f"{found[name]:11.1f}" for name in HEAD[1:7]] + [f"{seconds:11.2f}" for seconds in first]
         print(f"{kind:>11}" + "".join(cells), flush=True)
     if "flow" in args.kinds:
         wide_flow(args.frames // 10)

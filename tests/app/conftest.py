@@ -37,6 +37,14 @@ def until(page, condition):
     raise AssertionError(f"after 30 seconds this is still false: {condition}")
 
 
+def centroid(image):
+    """(across, down) of what is brighter than half."""
+    bright = np.where(image > 127, image, 0)
+    assert bright.sum() > 0
+    down, across = np.indices(image.shape)
+    return np.array([(across * bright).sum(), (down * bright).sum()]) / bright.sum()
+
+
 def every_place(side=20):
     """A square at every place of a grid: unlike in a random sample, its x and y are exactly uncorrelated."""
     data = ub.datasets.load("shapes-xy", image_size=32)

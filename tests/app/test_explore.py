@@ -14,10 +14,11 @@ import pytest
 from sklearn.decomposition import PCA
 
 import unbraid as ub
-from tests.app.conftest import spectra
+from tests.app.conftest import centroid, spectra
 from tests.cli.command_line import run
 from unbraid.app.examples import Names, clean_name, keep, read, some_rows
 from unbraid.app.explorer import workspace_of
+from unbraid.app.loading import read_opening
 from unbraid.app.pictures import Look
 from unbraid.app.view import view_of, view_of_run
 from unbraid.contract.persistence import NotARunError
@@ -84,6 +85,27 @@ def test_a_code_that_hardly_moves_the_data_is_quiet(weight, quiet):
     by = z[:, [1]] if quiet else z  # a code that does nothing does not count among the nearest examples
     away = np.square((by - by[7]) / by.std(axis=0)).sum(axis=1)
     assert space.nearest(0, z[7], 5) == np.argsort(away)[:5].tolist()
+
+
+def test_sliders_lean_as_much_as_the_factors_correlate():
+    """Codes are uncorrelated by construction. With places = B codes, cov(places) = B'B: of two sliders of a moving
+    square the slopes, in standard deviations, add up to the correlation of x and y in the sample; their difference is
+    how far ICA turned both.
+    """
+    X, _ = ub.datasets.load("shapes-xy", image_size=32).sample(1500, random_state=0)
+    places = np.array([centroid(255 * x) for x in X])
+    spread, r = places.std(axis=0), np.corrcoef(places.T)[0, 1]
+    assert abs(r) > 0.05
+    space = workspace_of([view_of(ub.HessianICA(2, 12, random_state=0).fit(X))], X)
+    slopes, codes = [], space.shown[0].codes
+    for j in range(2):
+        moved = np.tile(np.median(codes, axis=0), (13, 1))
+        moved[:, j] = np.linspace(*np.quantile(codes[:, j], [0.1, 0.9]), 13)
+        path = np.array([centroid(255 * row) for row in space.decode(0, moved)]) / spread
+        own = np.ptp(path, axis=0).argmax()
+        slopes.append(np.polyfit(path[:, own], path[:, 1 - own], 1)[0])
+    assert sum(slopes) == pytest.approx(r, abs=0.03)
+    assert abs(slopes[0] - slopes[1]) / 2 < np.radians(3)
 
 
 def test_without_a_decoder_the_nearest_example_is_shown():
@@ -202,6 +224,7 @@ def test_fit_leaves_a_run_that_can_be_explored(monkeypatch, capsys, tmp_path):
     kept = read(path)
     np.testing.assert_allclose(kept.rows, np.round(255 * X) / 255, atol=1e-6)
     np.testing.assert_allclose(view_of_run(path).encode(kept.rows), np.load(path / "codes.npy"), atol=1e-5)
+    assert read_opening(path).overview["n_examples"] == 300
 
 
 def test_open_ends_in_the_explorer(monkeypatch, capsys, tmp_path):

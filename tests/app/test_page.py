@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 import unbraid as ub
-from tests.app.conftest import SCRIPT, script, spectra, until
+from tests.app.conftest import SCRIPT, centroid, script, spectra, until
 
 PIXELS = """canvas => {
   const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
@@ -20,14 +20,6 @@ DRAWN = "[...document.querySelectorAll('.now')].map(c => Number(c.dataset.drawn)
 def picture(page, selector=".now", number=0):
     found = page.locator(selector).nth(number).evaluate(PIXELS)
     return np.array(found["red"], float).reshape(found["height"], found["width"])
-
-
-def centroid(image):
-    """(across, down) of what is brighter than half."""
-    bright = np.where(image > 127, image, 0)
-    assert bright.sum() > 0
-    down, across = np.indices(image.shape)
-    return np.array([(across * bright).sum(), (down * bright).sum()]) / bright.sum()
 
 
 def settle(page):
@@ -77,8 +69,7 @@ def test_the_square_follows_its_own_slider_and_only_that(served, page_of):
     assert sorted(own) == [0, 1]
     for steps, axis in zip(moved, own):
         assert steps[axis] > 10  # of the 20 pixels that there are, 0.6 of the range
-        # The codes of a fit are uncorrelated, so sliders can be as straight as x and y are uncorrelated in the data.
-        # Of 400 random places their correlation is -0.1, and the square leaves its line by 1.3 pixels; here it is 0.
+        # Here x and y are uncorrelated; where they are not, sliders lean (see test_sliders_lean_as_much_as_...).
         assert steps[1 - axis] < 0.03 * steps[axis]
 
 

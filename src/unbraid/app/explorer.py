@@ -1,6 +1,7 @@
 """Start the page: from Python and notebooks in the background, from the command line until Ctrl-C."""
 
 import html
+import os
 import secrets
 import socket
 import threading
@@ -8,15 +9,18 @@ import time
 import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from unbraid.app.examples import Examples, read, some_rows
-from unbraid.app.view import View, view_of, view_of_run
-from unbraid.app.workspace import Workspace
+from unbraid.app.loading import Loading, keep_opening, read_opening
 from unbraid.contract.extras import require
 from unbraid.contract.inputs import Rows
+
+if TYPE_CHECKING:  # these bring scikit-learn, and the page of a saved run is there before
+    from unbraid.app.view import View
+    from unbraid.app.workspace import Workspace
 
 START_SECONDS = 30  # after which a server that does not come up is an error
 
@@ -26,7 +30,8 @@ class Explorer:
 
     Parameters
     ----------
-    workspace : Workspace
+    workspace : Workspace or Loading
+        One that is not there yet is loaded as soon as the page is served.
     port : int
         0 takes a free one.
 
@@ -36,24 +41,34 @@ class Explorer:
         With the token that lets in who has it.
     """
 
-    def __init__(self, workspace: Workspace, port: int = 0):
+    def __init__(self, workspace: "Workspace | Loading", port: int = 0):
         uvicorn = require("uvicorn", "app")
         require("starlette", "app")
         from unbraid.app.server import application
 
+        self._loading = workspace if isinstance(workspace, Loading) else Loading.of(workspace)
         self._socket = _bound(port)
         port, token = self._socket.getsockname()[1], secrets.token_urlsafe(24)
         self.address = f"http://127.0.0.1:{port}/{token}/"
         config = uvicorn.Config(
-            application(workspace, token, port), log_level="warning", access_log=False, lifespan="off",
+            application(self._loading, token, port), log_level="warning", access_log=False, lifespan="off",
             server_header=False, timeout_graceful_shutdown=2,
         )  # fmt: skip
         self._server = uvicorn.Server(config)
         self._thread: threading.Thread | None = None
 
     def run(self) -> None:
-        """Serve until Ctrl-C."""
+        """Serve until Ctrl-C, or until the model turns out to be one that cannot be loaded."""
+        self._server.config.load()
+        loaded = self._loading.workspace
+        loaded.add_done_callback(lambda done: done.exception() and self._stop())
+        self._loading.start()
         self._server.run(sockets=[self._socket])
+        if loaded.done():
+            loaded.result()
+
+    def _stop(self) -> None:
+        self._server.should_exit = True
 
     def start(self) -> "Explorer":
         """Serve in the background."""
@@ -76,7 +91,7 @@ class Explorer:
 
     def close(self) -> None:
         """Stop serving."""
-        self._server.should_exit = True
+        self._stop()
         if self._thread is not None:
             self._thread.join()
         self._socket.close()
@@ -128,12 +143,33 @@ def explore(model: Any, X: Any = None, *, port: int = 0, open_browser: bool = Tr
     return explorer
 
 
-def _as_view(model: Any) -> View:
+def _as_view(model: Any) -> "View":
+    from unbraid.app.view import view_of, view_of_run
+
     return view_of_run(Path(model)) if isinstance(model, str | Path) else view_of(model)
 
 
-def workspace_of(views: Sequence[View], X: Any = None) -> Workspace:
+def loading_of(runs: Sequence[Path], X: Any = None) -> Loading:
+    """The workspace of saved runs: at once, or in a thread where the run keeps what the page shows first."""
+    opening = read_opening(runs[0]) if len(runs) == 1 and X is None else None
+    if opening is not None:
+        return Loading(lambda: _workspace_of_runs(runs), opening)
+    workspace = _workspace_of_runs(runs, X)
+    if len(runs) == 1 and X is None and os.access(runs[0], os.W_OK):
+        keep_opening(runs[0], workspace)
+    return Loading.of(workspace)
+
+
+def _workspace_of_runs(runs: Sequence[Path], X: Any = None) -> "Workspace":
+    from unbraid.app.view import view_of_run
+
+    return workspace_of([view_of_run(run) for run in runs], X)
+
+
+def workspace_of(views: "Sequence[View]", X: Any = None) -> "Workspace":
     """Views of X, or of the examples that the first run keeps; views of one name are numbered."""
+    from unbraid.app.workspace import Workspace
+
     if not views:
         raise ValueError("no model was given; give at least one.")
     if X is not None:
@@ -149,7 +185,7 @@ def workspace_of(views: Sequence[View], X: Any = None) -> Workspace:
     return Workspace(found.rows, views, found.codes if kept[0] is found else None)
 
 
-def _check_shapes(views: Sequence[View], kept: Sequence[Examples | None]) -> None:
+def _check_shapes(views: "Sequence[View]", kept: Sequence[Examples | None]) -> None:
     shapes = {view.name: examples.rows.shape[1:] for view, examples in zip(views, kept) if examples is not None}
     if len(set(shapes.values())) > 1:
         told = ", ".join(f"{name}: {shape}" for name, shape in shapes.items())

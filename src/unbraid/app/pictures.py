@@ -1,6 +1,7 @@
 """From rows to what a browser draws, and from what a user drops there to a row."""
 
 import io
+import json
 import math
 from dataclasses import dataclass
 
@@ -70,6 +71,12 @@ class Look:
             file, "PNG", compress_level=1
         )
         return file.getvalue()
+
+    def answer(self, rows: ArrayLike) -> tuple[bytes, str]:
+        """What is sent to the page, and its media type: a sheet of pictures, or curves."""
+        if self.is_picture:
+            return self.sheet(rows), "image/png"
+        return json.dumps({"curves": self.curves(rows)}, separators=(",", ":")).encode(), "application/json"
 
     def curves(self, rows: ArrayLike) -> list[list[float]]:
         """Values (n, features) to six figures, as JSON takes them."""

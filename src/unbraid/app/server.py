@@ -1,12 +1,13 @@
 """The server: a table of addresses behind a guard, one model call at a time, and the newest slider position wins."""
 
+import asyncio
 import json
 import secrets
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from functools import partial
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import numpy as np
@@ -18,8 +19,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from unbraid.app.loading import Loading
 from unbraid.app.pictures import UnreadableError
-from unbraid.app.workspace import MOST_POINTS, Workspace
+
+if TYPE_CHECKING:
+    from unbraid.app.workspace import Workspace
 
 STATIC = {
     "": ("index.html", "text/html"),
@@ -30,7 +34,7 @@ STATIC = {
     },
 }
 MOST_BODY, MOST_UPLOAD = 2**20, 20 * 2**20  # bytes of a question, and of a file
-MOST_CLIENTS = 64
+MOST_CLIENTS, MOST_POINTS = 64, 300  # whose newest position is known; positions decoded at once
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; "
@@ -74,11 +78,12 @@ class Guard:
         return None
 
 
-def application(workspace: Workspace, token: str, port: int) -> ASGIApp:
+def application(loading: Loading, token: str, port: int) -> ASGIApp:
     """The page of a workspace, at /TOKEN/."""
-    asked = Questions(workspace)
+    asked = Questions(loading)
     routes = [
         Route(f"/{token}/runs", asked.runs),
+        Route(f"/{token}/loaded", asked.loaded),
         Route(f"/{token}/codes.csv", asked.table),
         *(
             Route(f"/{token}/{name}", handler, methods=["POST"])
@@ -122,11 +127,12 @@ class Questions:
 
     Parameters
     ----------
-    workspace : Workspace
+    loading : Loading
+        What its opening cannot answer waits for the workspace.
     """
 
-    def __init__(self, workspace: Workspace):
-        self._workspace = workspace
+    def __init__(self, loading: Loading):
+        self._loading = loading
         self._turn = anyio.CapacityLimiter(1)
         self._newest: OrderedDict[str, int] = OrderedDict()
 
@@ -137,13 +143,32 @@ class Questions:
         except ValueError as error:
             raise HTTPException(422, str(error)) from error
 
+    async def _there(self) -> "Workspace":
+        """The workspace, as soon as it is loaded."""
+        try:
+            return await asyncio.shield(asyncio.wrap_future(self._loading.workspace))
+        except Exception as error:  # of any kind: it ends the server too, which tells the whole of it
+            raise HTTPException(500, f"the model cannot be loaded: {error}") from error
+
+    async def loaded(self, request: Request) -> Response:
+        """An answer once the model is there."""
+        await self._there()
+        return JSONResponse({"loaded": True}, headers=HEADERS)
+
     async def runs(self, request: Request) -> Response:
-        return JSONResponse(await self._call(self._workspace.overview), headers=HEADERS)
+        opening = self._loading.opening
+        if opening is not None and not self._loading.done:
+            return JSONResponse(opening.overview | {"loading": True}, headers=HEADERS)
+        return JSONResponse(await self._call((await self._there()).overview), headers=HEADERS)
 
     async def decode(self, request: Request) -> Response:
         """Rows of codes; nothing (204) where the same client has asked for a newer position meanwhile."""
         question = await _question(request)
-        run, codes = self._run(question), self._codes(question)
+        opening = self._loading.opening
+        if opening is not None and not self._loading.done and opening.answers(question):
+            return Response(opening.answer, media_type=opening.media_type, headers=HEADERS)
+        space = await self._there()
+        run, codes = _run(space, question), _codes(space, question)
         client, number = str(question.get("client", ""))[:64], question.get("number")
         if isinstance(number, int):
             self._newest[client] = max(number, self._newest.get(client, number))
@@ -154,34 +179,37 @@ class Questions:
         def work() -> Response:
             if isinstance(number, int) and self._newest.get(client, number) > number:
                 return Response(status_code=204, headers=HEADERS)
-            return self._drawn(self._workspace.decode(run, codes))
+            return _drawn(space, space.decode(run, codes))
 
         return await self._call(work)
 
     async def examples(self, request: Request) -> Response:
-        rows = self._rows(await _question(request), MOST_POINTS)
-        return await self._call(lambda: self._drawn(self._workspace.rows[rows]))
+        space = await self._there()
+        rows = _rows(space, await _question(request), MOST_POINTS)
+        return await self._call(lambda: _drawn(space, space.rows[rows]))
 
     async def mean(self, request: Request) -> Response:
-        rows = self._rows(await _question(request), len(self._workspace.rows))
-        return await self._call(lambda: self._drawn(self._workspace.rows[rows].mean(axis=0, keepdims=True)))
+        space = await self._there()
+        rows = _rows(space, await _question(request), len(space.rows))
+        return await self._call(lambda: _drawn(space, space.rows[rows].mean(axis=0, keepdims=True)))
 
     async def nearest(self, request: Request) -> Response:
-        question = await _question(request)
-        run, codes = self._run(question), self._codes(question)
-        found = await self._call(self._workspace.nearest, run, codes[0], 8)
+        space, question = await self._there(), await _question(request)
+        run, codes = _run(space, question), _codes(space, question)
+        found = await self._call(space.nearest, run, codes[0], 8)
         return JSONResponse({"rows": found}, headers=HEADERS)
 
     async def position(self, request: Request) -> Response:
         """The codes of one example, in every run."""
-        row = self._rows(await _question(request), 1)[0]
-        return JSONResponse({"codes": [s.codes[row].tolist() for s in self._workspace.shown]}, headers=HEADERS)
+        space = await self._there()
+        row = _rows(space, await _question(request), 1)[0]
+        return JSONResponse({"codes": [s.codes[row].tolist() for s in space.shown]}, headers=HEADERS)
 
     async def encode(self, request: Request) -> Response:
-        upload = await _body(request, MOST_UPLOAD)
+        upload, space = await _body(request, MOST_UPLOAD), await self._there()
 
         def work() -> list[list[float]]:
-            return self._workspace.encode(self._workspace.look.row_of(upload))
+            return space.encode(space.look.row_of(upload))
 
         try:
             return JSONResponse({"codes": await self._call(work)}, headers=HEADERS)
@@ -191,8 +219,8 @@ class Questions:
             raise
 
     async def name(self, request: Request) -> Response:
-        question = await _question(request)
-        shown = self._workspace.shown[self._run(question)]
+        space, question = await self._there(), await _question(request)
+        shown = space.shown[_run(space, question)]
         code, name = question.get("code"), question.get("name")
         if not isinstance(code, int) or not 0 <= code < shown.codes.shape[1] or not isinstance(name, str):
             raise HTTPException(422, f"code must be from 0 to {shown.codes.shape[1] - 1}, and name a text.")
@@ -202,48 +230,51 @@ class Questions:
             raise HTTPException(507, f"the name could not be written beside the run: {error}.") from error
 
     async def gif(self, request: Request) -> Response:
-        question = await _question(request)
-        run, codes = self._run(question), self._codes(question)
-        if not self._workspace.look.is_picture:
+        space, question = await self._there(), await _question(request)
+        run, codes = _run(space, question), _codes(space, question)
+        if not space.look.is_picture:
             raise HTTPException(422, "a GIF needs pictures, and these data are curves.")
-        return Response(await self._call(self._workspace.gif, run, codes[0]), media_type="image/gif", headers=HEADERS)
+        return Response(await self._call(space.gif, run, codes[0]), media_type="image/gif", headers=HEADERS)
 
     async def table(self, request: Request) -> Response:
         text = request.query_params.get("run", "0")
-        run = self._run({"run": int(text) if text.isdecimal() else text})
+        space = await self._there()
+        run = _run(space, {"run": int(text) if text.isdecimal() else text})
         headers = HEADERS | {"Content-Disposition": 'attachment; filename="codes.csv"'}
-        return Response(await self._call(self._workspace.table, run), media_type="text/csv", headers=headers)
+        return Response(await self._call(space.table, run), media_type="text/csv", headers=headers)
 
-    def _drawn(self, rows: NDArray) -> Response:
-        look = self._workspace.look
-        if look.is_picture:
-            return Response(look.sheet(rows), media_type="image/png", headers=HEADERS)
-        return JSONResponse({"curves": look.curves(rows)}, headers=HEADERS)
 
-    def _run(self, question: dict[str, Any]) -> int:
-        run, n_runs = question.get("run", 0), len(self._workspace.shown)
-        if type(run) is not int or not 0 <= run < n_runs:
-            raise HTTPException(404, f"there is no run {run!r}; there are {n_runs}, from 0 on.")
-        return run
+def _drawn(space: "Workspace", rows: NDArray) -> Response:
+    answer, media_type = space.look.answer(rows)
+    return Response(answer, media_type=media_type, headers=HEADERS)
 
-    def _codes(self, question: dict[str, Any]) -> NDArray[np.float64]:
-        width = self._workspace.shown[self._run(question)].codes.shape[1]
-        try:
-            codes = np.asarray(question.get("codes"), np.float64)
-        except (TypeError, ValueError):
-            codes = np.empty(0)
-        if codes.ndim != 2 or codes.shape[1] != width or not 1 <= len(codes) <= MOST_POINTS:
-            raise HTTPException(422, f"codes must be 1 to {MOST_POINTS} lists of {width} numbers.")
-        if not np.isfinite(codes).all():
-            raise HTTPException(422, "codes must be finite numbers.")
-        return codes
 
-    def _rows(self, question: dict[str, Any], most: int) -> list[int]:
-        rows, n = question.get("rows"), len(self._workspace.rows)
-        fits = isinstance(rows, list) and 1 <= len(rows) <= most and all(type(r) is int and 0 <= r < n for r in rows)
-        if not isinstance(rows, list) or not fits:
-            raise HTTPException(422, f"rows must be 1 to {most} numbers from 0 to {n - 1}.")
-        return rows
+def _run(space: "Workspace", question: dict[str, Any]) -> int:
+    run, n_runs = question.get("run", 0), len(space.shown)
+    if type(run) is not int or not 0 <= run < n_runs:
+        raise HTTPException(404, f"there is no run {run!r}; there are {n_runs}, from 0 on.")
+    return run
+
+
+def _codes(space: "Workspace", question: dict[str, Any]) -> NDArray[np.float64]:
+    width = space.shown[_run(space, question)].codes.shape[1]
+    try:
+        codes = np.asarray(question.get("codes"), np.float64)
+    except (TypeError, ValueError):
+        codes = np.empty(0)
+    if codes.ndim != 2 or codes.shape[1] != width or not 1 <= len(codes) <= MOST_POINTS:
+        raise HTTPException(422, f"codes must be 1 to {MOST_POINTS} lists of {width} numbers.")
+    if not np.isfinite(codes).all():
+        raise HTTPException(422, "codes must be finite numbers.")
+    return codes
+
+
+def _rows(space: "Workspace", question: dict[str, Any], most: int) -> list[int]:
+    rows, n = question.get("rows"), len(space.rows)
+    fits = isinstance(rows, list) and 1 <= len(rows) <= most and all(type(r) is int and 0 <= r < n for r in rows)
+    if not isinstance(rows, list) or not fits:
+        raise HTTPException(422, f"rows must be 1 to {most} numbers from 0 to {n - 1}.")
+    return rows
 
 
 async def _body(request: Request, most: int) -> bytes:

@@ -2,7 +2,7 @@
 
 import io
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 
 from unbraid.app.pictures import Look
 from unbraid.app.view import View, title_of_view
-from unbraid.metrics.kinds import columns_of
-from unbraid.metrics.mcc import match
 from unbraid.report.animation import save_traversal_gif
 from unbraid.report.training import recorded_series
 
-BINS, MOST_POINTS = 32, 300  # of the histogram behind a slider; positions decoded at once
+BINS = 32  # of the histogram behind a slider
 QUIET = 0.02  # of the reach of the strongest code: one below hardly moves the data, and waits behind the others
 
 
@@ -78,6 +76,8 @@ class Workspace:
         first = self.shown[0]
         if shown is first or len(self.rows) < 3:
             return {}
+        from unbraid.metrics.mcc import match  # the metrics take a while to load, and one run alone does without
+
         pairs = match(first.codes[:, first.which], shown.codes[:, shown.which])
         return {
             int(shown.which[code]): {"code": int(first.which[factor]), "correlation": round(float(r), 4)}
@@ -129,7 +129,7 @@ class Workspace:
         code = int(shown.which[i])
         values = shown.codes[:, code]
         low, high = float(values.min()), float(values.max())
-        circle = code in columns_of("circle", shown.view.summary.kinds)
+        circle = code in _circles(shown.view.summary.kinds)
         if circle:
             low, high = -np.pi, np.pi
         elif high <= low:
@@ -198,6 +198,15 @@ class Workspace:
                 most=len(shown.which),
                 names=[shown.view.names[j] for j in range(shown.codes.shape[1])],
             ).read_bytes()
+
+
+def _circles(kinds: Sequence[str]) -> Collection[int]:
+    """Columns that are angles; of most models none, and then the metrics need not be loaded."""
+    if not kinds:
+        return ()
+    from unbraid.metrics.kinds import columns_of
+
+    return columns_of("circle", kinds)
 
 
 def _training(view: View) -> list[dict[str, Any]]:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from unbraid.app.loading import Loading
     from unbraid.app.view import View
+    from unbraid.app.workspace import Workspace
 
 
 def register(app: typer.Typer) -> None:
@@ -35,19 +37,25 @@ def explore(
     unbraid explore run other-run --port 8000 --no-open
     """
     import unbraid as ub
-    from unbraid.app.view import view_of_run
+    from unbraid.app.explorer import loading_of
 
     if key is not None and data is None:
         raise ValueError("--key is for --data, which is not given.")
     X = None if data is None else ub.datasets.open(data, key)
-    serve([view_of_run(run) for run in runs], X, port=port, open_browser=not no_open)
+    _show(loading_of(runs, X), port, open_browser=not no_open)
 
 
-def serve(views: "Sequence[View]", X: Any = None, *, port: int = 0, open_browser: bool = True) -> None:
-    """Show the page until Ctrl-C."""
-    from unbraid.app.explorer import Explorer, workspace_of
+def serve(views: "Sequence[View]", X: Any = None) -> None:
+    """Show models that are there until Ctrl-C."""
+    from unbraid.app.explorer import workspace_of
 
-    explorer = Explorer(workspace_of(views, X), port)
+    _show(workspace_of(views, X))
+
+
+def _show(workspace: "Workspace | Loading", port: int = 0, *, open_browser: bool = True) -> None:
+    from unbraid.app.explorer import Explorer
+
+    explorer = Explorer(workspace, port)
     typer.echo(f"The explorer is at {explorer.address}")
     typer.echo("Ctrl-C ends it. The address holds a secret: who has it can see these data from this machine.")
     if open_browser:

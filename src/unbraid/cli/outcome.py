@@ -59,6 +59,9 @@ def save_run(run: Path, fitted: "Fitted", data: str, method: str, diagnosis: "Di
     import numpy as np
 
     from unbraid.app import examples
+    from unbraid.app.explorer import workspace_of
+    from unbraid.app.loading import keep_opening
+    from unbraid.app.view import view_of_run
     from unbraid.report import pages
 
     page = pages.page_of(fitted, title=f"{fitted.summary.title} of {Path(data).name}")
@@ -74,6 +77,8 @@ def save_run(run: Path, fitted: "Fitted", data: str, method: str, diagnosis: "Di
         else:
             np.save(run / file, array)
     examples.keep(run, fitted.sample, fitted.sample_codes)
+    if fitted.sample_codes is not None:
+        keep_opening(run, workspace_of([view_of_run(run)]))
     page.write(run / "report.html")
     (run / ABOUT).write_text(json.dumps({"data": _place(data), "method": method}), encoding="utf-8")
 

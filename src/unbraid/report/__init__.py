@@ -1,65 +1,43 @@
 """Pictures (arrays or a decode function in, figure out) and the pages made of them; nothing here imports an estimator.
 
 :func:`fit_report` makes the page of any fitted model; :func:`measured_fit` fits one and measures what the page shows.
+The names load on first use: who wants one picture should not wait for the metrics that another draws.
 """
 
-from unbraid.report.animation import save_traversal_gif
-from unbraid.report.decoded import (
-    code_grid,
-    interpolate,
-    plot_grid,
-    plot_images,
-    plot_interpolation,
-    plot_reconstructions,
-    plot_samples,
-)
-from unbraid.report.factor_maps import mean_codes, plot_factor_maps, plot_mean_codes, plot_recovery
-from unbraid.report.fitted import Fitted, describe, measured_fit
-from unbraid.report.html import Report
-from unbraid.report.pages import fit_report
-from unbraid.report.scatter import plot_codes, plot_distances, plot_sampled_points
-from unbraid.report.spectra import plot_eigenvalues, plot_selection, plot_spectrum
-from unbraid.report.subspaces import plot_angles, plot_subspaces
-from unbraid.report.training import plot_kl, plot_losses
-from unbraid.report.traversal import (
-    heat_map,
-    plot_class_traversal,
-    plot_traversals,
-    traversal_values,
-    traversals,
-)
+from importlib import import_module
+from typing import Any
 
-__all__ = [
-    "Fitted",
-    "Report",
-    "code_grid",
-    "describe",
-    "fit_report",
-    "heat_map",
-    "interpolate",
-    "mean_codes",
-    "measured_fit",
-    "plot_angles",
-    "plot_class_traversal",
-    "plot_codes",
-    "plot_distances",
-    "plot_eigenvalues",
-    "plot_factor_maps",
-    "plot_grid",
-    "plot_images",
-    "plot_interpolation",
-    "plot_kl",
-    "plot_losses",
-    "plot_mean_codes",
-    "plot_reconstructions",
-    "plot_recovery",
-    "plot_sampled_points",
-    "plot_samples",
-    "plot_selection",
-    "plot_spectrum",
-    "plot_subspaces",
-    "plot_traversals",
-    "save_traversal_gif",
-    "traversal_values",
-    "traversals",
-]
+_MODULES = {
+    "animation": ("save_traversal_gif",),
+    "decoded": (
+        "code_grid",
+        "interpolate",
+        "plot_grid",
+        "plot_images",
+        "plot_interpolation",
+        "plot_reconstructions",
+        "plot_samples",
+    ),
+    "factor_maps": ("mean_codes", "plot_factor_maps", "plot_mean_codes", "plot_recovery"),
+    "fitted": ("Fitted", "describe", "measured_fit"),
+    "html": ("Report",),
+    "pages": ("fit_report",),
+    "scatter": ("plot_codes", "plot_distances", "plot_sampled_points"),
+    "spectra": ("plot_eigenvalues", "plot_selection", "plot_spectrum"),
+    "subspaces": ("plot_angles", "plot_subspaces"),
+    "training": ("plot_kl", "plot_losses"),
+    "traversal": ("heat_map", "plot_class_traversal", "plot_traversals", "traversal_values", "traversals"),
+}
+_HOME = {name: module for module, names in _MODULES.items() for name in names}
+
+__all__ = sorted(_HOME)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(f"unbraid.report.{_HOME[name]}"), name)
+    raise AttributeError(f"unbraid.report has no {name!r}; it has: {', '.join(__all__)}")
+
+
+def __dir__() -> list[str]:
+    return __all__

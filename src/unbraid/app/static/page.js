@@ -115,9 +115,23 @@ class Page {
   }
 }
 
+// The first picture may be there before the model is: until then, what moves has to wait.
+async function untilLoaded(overview) {
+  if (!overview.loading) return;
+  say("The model is being loaded; the sliders work in a moment.");
+  try {
+    await ask("loaded");
+    say("");
+  } catch (error) {
+    say(error.message);
+  }
+}
+
 try {
-  new Page(await (await ask("runs")).json());
+  const overview = await (await ask("runs")).json();
+  new Page(overview);
   document.body.dataset.ready = "yes";
+  await untilLoaded(overview);
 } catch (error) {
   say(`The page cannot start: ${error.message}`);
 }
