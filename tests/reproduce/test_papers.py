@@ -1,0 +1,49 @@
+"""Every paper that is shipped: it loads, its claims rest on experiments that exist, and its page is in the docs."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from unbraid.reproduce import PAPERS, load_paper
+from unbraid.reproduce.ledger import key_of
+from unbraid.reproduce.paper import SCALES, VERDICTS
+
+DOCS = Path(__file__).parents[2] / "docs" / "reproductions"
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_paper_is_sound(name):
+    paper = load_paper(name)
+    assert paper.name == name
+    names = [e.name for e in paper.experiments]
+    assert len(set(names)) == len(names)
+    for item in (*paper.claims, *paper.beyond, *paper.drawings, *paper.tables):
+        assert item.experiments
+        assert set(item.experiments) <= set(names)
+    for claim in (*paper.claims, *paper.beyond):
+        assert claim.text.endswith(".")
+        assert claim.source
+        assert claim.paper
+        assert claim.least > float("-inf") or claim.most < float("inf")
+    for scale in SCALES:
+        for experiment in paper.experiments:
+            keys = [key_of(cell) for cell in experiment.cells(scale)]
+            assert keys
+            assert len(set(keys)) == len(keys)
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_committed_page_is_of_this_paper(name):
+    page = json.loads((DOCS / name / "page.json").read_text(encoding="utf-8"))
+    paper = load_paper(name)
+    assert page["paper"] == name
+    assert [c["text"] for c in page["claims"]] == [c.text for c in paper.claims]
+    assert {c["verdict"] for c in page["claims"]} <= set(VERDICTS)
+    for image in page["images"]:
+        assert (DOCS / name / "images" / image["file"]).stat().st_size < 250_000
+
+
+def test_unknown_paper_lists_those_there_are():
+    with pytest.raises(ValueError, match="there is no paper 'huron' here"):
+        load_paper("huron")
