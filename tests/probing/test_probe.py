@@ -250,6 +250,9 @@ def test_several_give_one_table_and_one_page(shapes, tmp_path):
     page = found.report().html()
     assert page.count("<img") == 3
     assert "Scores against size" in page
+    drawn = ub.probing.plot_against_size(found.probes)
+    assert [text.get_text() for text in drawn.legends[0].get_texts()] == ["centre", "pixels"]
+    assert not any(ax.texts for ax in drawn.axes)  # names beside points of one size would lie on each other
     assert len(json.loads(found.to_json(tmp_path / "found.json"))) == 2
     with pytest.raises(KeyError, match="centre, pixels"):
         found["other"]

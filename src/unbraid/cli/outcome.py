@@ -77,10 +77,10 @@ def save_run(run: Path, fitted: "Fitted", data: str, method: str, diagnosis: "Di
         else:
             np.save(run / file, array)
     examples.keep(run, fitted.sample, fitted.sample_codes)
-    if fitted.sample_codes is not None:
-        keep_opening(run, workspace_of([view_of_run(run)]))
     page.write(run / "report.html")
     (run / ABOUT).write_text(json.dumps({"data": _place(data), "method": method}), encoding="utf-8")
+    if fitted.sample_codes is not None:
+        keep_opening(run, workspace_of([view_of_run(run)]))
 
 
 def record(fitted: "Fitted", run: Path, data: str, method: str, diagnosis: "Diagnosis | None" = None) -> str:
