@@ -99,7 +99,9 @@ def test_names_given_since_are_shown(tmp_path):
     assert named == {0: "code 1", 1: "height"}
 
 
-@pytest.mark.parametrize("changed", ["model", "examples", "nothing kept", "cut short", "by another hand"])
+@pytest.mark.parametrize(
+    "changed", ["model", "examples", "name", "nothing kept", "cut short", "a page", "another hand"]
+)
 def test_what_was_kept_of_another_model_is_not_shown(tmp_path, changed):
     folder = tmp_path / "run"
     X = made_run(folder)
@@ -107,11 +109,14 @@ def test_what_was_kept_of_another_model_is_not_shown(tmp_path, changed):
         ub.PCAICA(2, random_state=0).fit(X[:200]).save(folder)
     elif changed == "examples":
         keep(folder, X[:50], np.zeros((50, 2)))
+    elif changed == "name":
+        folder = folder.rename(tmp_path / "better")
     elif changed == "nothing kept":
         (folder / OPENING).unlink()
     else:
         text = (folder / OPENING).read_text()
-        (folder / OPENING).write_text(text[:1000] if changed == "cut short" else '{"made_of": 1}')
+        others = {"cut short": text[:1000], "a page": text.replace("application/json", "text/html")}
+        (folder / OPENING).write_text(others.get(changed, '{"made_of": 1}'))
     assert read_opening(folder) is None
     assert loading_of([folder]).done
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from unbraid import __version__
 from unbraid.app.examples import EXAMPLES, Names
+from unbraid.app.pictures import MEDIA_TYPES
 from unbraid.contract.persistence import CONFIG
 
 if TYPE_CHECKING:
@@ -122,7 +123,9 @@ def read_opening(run: Path) -> Opening | None:
         kept = json.loads((run / OPENING).read_bytes())
         if kept["made_of"] != _made_of(run):
             return None
-        found = Opening(kept["overview"], base64.b64decode(kept["answer"]), str(kept["media_type"]))
+        if kept["media_type"] not in MEDIA_TYPES:
+            return None
+        found = Opening(kept["overview"], base64.b64decode(kept["answer"]), kept["media_type"])
         names = Names(run)
         for slider in found.overview["runs"][0]["sliders"]:
             slider["name"] = names[slider["code"]]
@@ -132,6 +135,6 @@ def read_opening(run: Path) -> Opening | None:
 
 
 def _made_of(run: Path) -> list[str]:
-    """The version, and checksums of the run's head, which has those of its arrays, and of its examples."""
+    """The version, the run's name, and checksums of its head, which has those of its arrays, and of its examples."""
     sums = [f"{zlib.crc32((run / name).read_bytes()):08x}" for name in (CONFIG, EXAMPLES)]
-    return [__version__, *sums]
+    return [__version__, run.resolve().name, *sums]

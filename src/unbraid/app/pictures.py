@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from unbraid.report.drawing import is_pictures, picture_shape
 
 FORMATS = ("PNG", "JPEG", "BMP", "GIF", "TIFF", "WEBP", "PPM")
+MEDIA_TYPES = ("image/png", "application/json")  # of pictures, and of curves
 MOST_PIXELS = 40_000_000  # of a picture that is uploaded: beyond, a small file may unpack to gigabytes
 
 
@@ -75,8 +76,8 @@ class Look:
     def answer(self, rows: ArrayLike) -> tuple[bytes, str]:
         """What is sent to the page, and its media type: a sheet of pictures, or curves."""
         if self.is_picture:
-            return self.sheet(rows), "image/png"
-        return json.dumps({"curves": self.curves(rows)}, separators=(",", ":")).encode(), "application/json"
+            return self.sheet(rows), MEDIA_TYPES[0]
+        return json.dumps({"curves": self.curves(rows)}, separators=(",", ":")).encode(), MEDIA_TYPES[1]
 
     def curves(self, rows: ArrayLike) -> list[list[float]]:
         """Values (n, features) to six figures, as JSON takes them."""
