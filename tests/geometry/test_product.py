@@ -211,7 +211,7 @@ def test_rows_that_go_round_twice_are_told():
     turn = 2 * np.pi * np.arange(80) / 80
     X = np.c_[np.cos(2 * turn), np.sin(2 * turn)]
     X += 1e-3 * np.c_[np.cos(turn), np.sin(turn)]
-    with pytest.warns(TrustWarning, match="go round circle 0 2 times"):
+    with pytest.warns(TrustWarning, match="go 2 times round the circle of code 1"):
         model = ub.ProductManifold(random_state=0).fit(X)
     assert model.kinds_ == ["circle"]
 

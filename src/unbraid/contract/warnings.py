@@ -234,7 +234,7 @@ CODES = {
         "If the rest that changes is noise that you know of.",
     ),
     "UB237": Code(
-        "The rows, in their order, go round the circle of {codes} {turns} times.",
+        "The rows, in their order, go {turns} times round the circle of {codes}.",
         "If they are one turn of an object, it looks alike after 1/{turns} of it, and the code is {turns} times its "
         "angle.",
         "An object with a symmetry shows the same view more than once in a turn.",
