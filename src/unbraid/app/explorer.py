@@ -8,6 +8,7 @@ import threading
 import time
 import webbrowser
 from collections.abc import Sequence
+from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,11 +62,15 @@ class Explorer:
         """Serve until Ctrl-C, or until the model turns out to be one that cannot be loaded."""
         self._server.config.load()
         loaded = self._loading.workspace
-        loaded.add_done_callback(lambda done: done.exception() and self._stop())
+        loaded.add_done_callback(self._stop_if_failed)
         self._loading.start()
         self._server.run(sockets=[self._socket])
         if loaded.done():
             loaded.result()
+
+    def _stop_if_failed(self, loaded: "Future[Workspace]") -> None:
+        if loaded.exception() is not None:
+            self._stop()
 
     def _stop(self) -> None:
         self._server.should_exit = True

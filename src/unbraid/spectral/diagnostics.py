@@ -183,7 +183,7 @@ def found_again(diagnostics: Diagnostics, reliability: Reliability) -> Diagnosti
     found = [
         say(
             "UB212",
-            codes=codes_in_words([j]),
+            codes=codes_in_words([int(j)]),
             correlation=reliability.per_code[j],
             r_hat=reliability.r_hat[j],
             usual=R_HAT,
