@@ -196,14 +196,17 @@ def rescore(
     metrics: Annotated[str, typer.Option(help="Names separated by commas, or all.")] = "all",
     protocol: Annotated[str | None, typer.Option(help="fast or dlib-v1; default the study's.")] = None,
     again: Annotated[bool, typer.Option("--again", help="Also what is there already.")] = False,
+    workers: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Processes of one thread; default 0: in this one.")
+    ] = 0,
     plugin: Annotated[
         Path | None, typer.Option(metavar="FILE.py", help="Run this first: it registers metrics of your own.")
     ] = None,
 ) -> None:
-    """Compute metrics of all history from the codes that are kept; no model is needed.
+    """Compute metrics of all history from the codes that are kept; no model is needed. The same again goes on.
 
     \b
-    unbraid study rescore laptop --metrics dci_es,infomec
+    unbraid study rescore laptop --metrics dci_es,infomec --workers 8
     unbraid study rescore --store laptop.study --metrics my_metric --plugin my_metric.py
     """
     import runpy
@@ -217,7 +220,7 @@ def rescore(
     study = open_study(place_of(spec, store))
     names = metrics if metrics == "all" else [name.strip() for name in metrics.split(",")]
     with progress_style("lines"):
-        typer.echo(f"{compute(study, names, protocol=protocol, again=again)} score(s) added.")
+        typer.echo(f"{compute(study, names, protocol=protocol, again=again, workers=workers)} score(s) added.")
 
 
 def rank(

@@ -249,7 +249,7 @@ class Store:
     def add_scores(self, rows: Sequence[dict[str, Any]]) -> None:
         """Add scores, in place of those of the same run, representation, protocol and metric."""
         table = schema.scores
-        with self.engine.begin() as connection:
+        with self._told(), self.engine.begin() as connection:
             for row in rows:
                 same = [table.c[k] == row[k] for k in ("run", "representation", "protocol", "metric")]
                 connection.execute(table.delete().where(*same))

@@ -7,40 +7,41 @@ import signal
 import threading
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from distributed import Client, LocalCluster, WorkerPlugin, wait
 from distributed.scheduler import KilledWorker
-
-from unbraid.study.store import Result
-from unbraid.study.work import Order, Paused, perform
 
 PATIENCE = 5  # times that a task may take all of Dask's own tries with it before it counts as failed
 RECOUNT = 5.0  # seconds between two counts of the workers
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
+class Order(Protocol):
+    """What a worker is told; its key is its own among all of a study."""
+
+    @property
+    def key(self) -> str: ...
+
+
 @dataclass(frozen=True)
 class Failure:
-    """Why a task gave no result; ``full`` where a disk was, which is no fault of the task."""
+    """Why an order gave no result; ``full`` where a disk was, which is no fault of the order."""
 
-    run: str
+    key: str
     error: str
     full: bool = False
 
 
-Outcome = Result | Paused | Failure
-
-
-def attempt(order: Order) -> Outcome:
-    """A task's result, or why there is none."""
+def attempt(work: Callable[[Any], Any], order: Order) -> Any:
+    """What the work gives, or why it gives nothing."""
     try:
-        return perform(order)
+        return work(order)
     except Exception as error:
-        return Failure(order.run, traceback.format_exc(), is_full(error))
+        return Failure(order.key, traceback.format_exc(), is_full(error))
 
 
 def is_full(error: BaseException | None) -> bool:
@@ -57,16 +58,17 @@ class InProcess:
 
     window = 1
 
-    def __init__(self) -> None:
+    def __init__(self, work: Callable[[Any], Any]):
+        self._work = work
         self._orders: list[Order] = []
 
     def submit(self, order: Order) -> None:
         self._orders.append(order)
 
-    def outcomes(self, timeout: float) -> list[Outcome]:
+    def outcomes(self, timeout: float) -> list[Any]:
         """Outcomes of what was submitted."""
         orders, self._orders = self._orders, []
-        return [attempt(order) for order in orders]
+        return [attempt(self._work, order) for order in orders]
 
     def cancel(self) -> None:
         self._orders.clear()
@@ -75,8 +77,8 @@ class InProcess:
 class OnDask:
     """A few tasks at a time on a Dask cluster; tasks of dead workers go on elsewhere."""
 
-    def __init__(self, client: Client):
-        self.client = client
+    def __init__(self, client: Client, work: Callable[[Any], Any]):
+        self.client, self._work = client, work
         self._orders: dict[Any, Order] = {}
         self._tries: dict[str, int] = {}
         self._n_workers, self._count_again = 1, 0.0
@@ -95,11 +97,11 @@ class OnDask:
         return 2 * self.n_workers + 2
 
     def submit(self, order: Order) -> None:
-        tries = self._tries.get(order.run, 0)
-        future = self.client.submit(attempt, order, key=f"{order.run}-{tries}", pure=False)
+        tries = self._tries.get(order.key, 0)
+        future = self.client.submit(attempt, self._work, order, key=f"{order.key}-{tries}", pure=False)
         self._orders[future] = order
 
-    def outcomes(self, timeout: float) -> list[Outcome]:
+    def outcomes(self, timeout: float) -> list[Any]:
         """What ended within ``timeout`` seconds; a scheduler that is gone is an error."""
         try:
             done = wait(list(self._orders), timeout=timeout, return_when="FIRST_COMPLETED").done
@@ -116,17 +118,17 @@ class OnDask:
             raise ConnectionError("the scheduler is gone. Start it again and run the same command: it goes on.")
         return found
 
-    def _outcome(self, future: Any, order: Order) -> Outcome | None:
+    def _outcome(self, future: Any, order: Order) -> Any:
         if future.status == "finished":
             return future.result()
         if future.status != "error":
             raise ConnectionError("the scheduler is gone. Start it again and run the same command: it goes on.")
         error = future.exception()
         if not isinstance(error, KilledWorker):
-            return Failure(order.run, "".join(traceback.format_exception(error)), is_full(error))
-        self._tries[order.run] = self._tries.get(order.run, 0) + 1
-        if self._tries[order.run] >= PATIENCE:
-            return Failure(order.run, f"its workers died again and again, perhaps for want of memory: {error}")
+            return Failure(order.key, "".join(traceback.format_exception(error)), is_full(error))
+        self._tries[order.key] = self._tries.get(order.key, 0) + 1
+        if self._tries[order.key] >= PATIENCE:
+            return Failure(order.key, f"its workers died again and again, perhaps for want of memory: {error}")
         self.submit(order)
         return None
 
@@ -145,8 +147,8 @@ class Quiet(WorkerPlugin):
 
 
 @contextmanager
-def working(workers: int | None, scheduler: str | None) -> Iterator[InProcess | OnDask]:
-    """Somewhere to run tasks.
+def working(workers: int | None, scheduler: str | None, work: Callable[[Any], Any]) -> Iterator[InProcess | OnDask]:
+    """Somewhere to do work.
 
     Parameters
     ----------
@@ -154,9 +156,10 @@ def working(workers: int | None, scheduler: str | None) -> Iterator[InProcess | 
         Processes on this machine, one thread each; by default one per core. 0 is this process.
     scheduler : str, optional
         Address of a Dask scheduler, in place of these.
+    work : callable (order) -> outcome
     """
     if scheduler is None and workers == 0:
-        yield InProcess()
+        yield InProcess(work)
         return
     import dask
 
@@ -169,7 +172,7 @@ def working(workers: int | None, scheduler: str | None) -> Iterator[InProcess | 
     with dask.config.set(settings):
         if scheduler is not None:
             with _client(scheduler) as client:
-                yield OnDask(client)
+                yield OnDask(client, work)
             return
         try:
             cluster = LocalCluster(
@@ -187,7 +190,7 @@ def working(workers: int | None, scheduler: str | None) -> Iterator[InProcess | 
             ) from error
         with cluster, Client(cluster) as client:
             client.register_plugin(Quiet(), name="quiet")
-            yield OnDask(client)
+            yield OnDask(client, work)
 
 
 @contextmanager
