@@ -1,7 +1,5 @@
 """Scores of codes that are kept: by one process or many, stopped and gone on with."""
 
-import sys
-
 import pandas as pd
 import pytest
 
@@ -78,7 +76,7 @@ def test_codes_that_fail_do_not_stop_the_others(study, own_metric):
 
 def test_scores_are_written_on_the_way(study, own_metric, monkeypatch):
     """A kill costs what was scored since the last writing, not all."""
-    monkeypatch.setattr(sys.modules["unbraid.study.rescore"], "WRITE_EVERY", 0.0)  # the function has its name
+    monkeypatch.setattr("unbraid.study.rescoring.WRITE_EVERY", 0.0)
     seen = []
 
     def looking(sample, protocol, seed):

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from sqlalchemy import Connection, Engine, bindparam, create_engine, event, func, inspect, select
 from sqlalchemy.engine import make_url
@@ -19,7 +19,9 @@ from sqlalchemy.pool import NullPool
 from unbraid.study import schema
 from unbraid.study.artefacts import Artefacts, Folder, checked, sha256
 from unbraid.study.schema import StoreError
-from unbraid.study.tasks import Task
+
+if TYPE_CHECKING:
+    from unbraid.study.tasks import Task
 
 FILE, WRITER = "study.sqlite", "writer.lock"
 STATES = ("done", "running", "pending", "failed")
@@ -179,7 +181,7 @@ class Store:
         self.unlock()
         return not free
 
-    def begin(self, name: str, identity: str, spec: str, tasks: Sequence[Task]) -> None:
+    def begin(self, name: str, identity: str, spec: str, tasks: "Sequence[Task]") -> None:
         """Enter the tasks of a spec; those that another process left running are pending again."""
         with self._begin() as connection:
             head = schema.read_meta(connection)
@@ -297,7 +299,7 @@ def _write_ahead(connection: Any, record: Any) -> None:
     cursor.close()
 
 
-def _row_of(task: Task) -> dict[str, Any]:
+def _row_of(task: "Task") -> dict[str, Any]:
     names = ("index", "run", "dataset", "method", "strength", "seed", "priority")
     row = {name: getattr(task, name) for name in names}
     return row | {"status": "pending", "config": json.dumps(task.config, sort_keys=True)}

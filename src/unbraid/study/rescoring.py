@@ -85,6 +85,10 @@ class Rescoring:
     def key(self) -> str:
         return f"{self.run}/{self.representation}"
 
+    @property
+    def mark(self) -> None:
+        return None
+
 
 def _orders(study: Study, metrics: Sequence[Metric], protocol: str, again: bool) -> list[Rescoring]:
     there = study.scores(protocol)
