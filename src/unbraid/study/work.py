@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from unbraid import datasets
 from unbraid.contract.inputs import Rows
@@ -45,6 +45,12 @@ class Order:
     @property
     def key(self) -> str:
         return self.run
+
+    @property
+    def mark(self) -> float | None:
+        """When the checkpoint was written."""
+        path = Path(self.checkpoint) if self.checkpoint else None
+        return path.stat().st_mtime if path and path.exists() else None
 
 
 @dataclass(frozen=True)
@@ -201,11 +207,16 @@ def score(
     sizes = {"n_samples": rules.n_samples, "n_train": rules.n_train, "n_test": rules.n_test}
     rows = None if X is None else Rows(X)
     found: list[tuple[str, float]] = []
-    with threadpool_limits(limits=1):
+    with _threads().limit(limits=1):
         sample = draw_sample(factors, codes, rows, **sizes, random_state=rules.random_state)
         for metric in metrics:
             found += zip(metric.rows, metric.compute(sample, rules, rules.random_state))
     return found
+
+
+@cache
+def _threads() -> ThreadpoolController:
+    return ThreadpoolController()  # looking through the loaded libraries takes milliseconds: once is enough
 
 
 def strip_of(model: Any, method: Method, codes: np.ndarray) -> np.ndarray | None:
