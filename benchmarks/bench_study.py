@@ -1,12 +1,15 @@
 """What the engine costs beside the work: many tiny tasks, `study status` on their store, memory of the client.
 
     python benchmarks/bench_study.py FOLDER --tasks 20000 --workers 2
+    python benchmarks/bench_study.py FOLDER --tasks 20000 --workers 2 --max-minutes 8      in sittings
 
-Goes on where it was stopped. Prints milliseconds a task beyond the tasks' own time, seconds of status, and the client's
-memory after each tenth.
+Goes on where it was stopped. Prints the memory of the client after each tenth and, at the end: milliseconds a task
+beyond its own time, with the start of the cluster; milliseconds of CPU of the client; seconds of status.
 """
 
 import argparse
+import json
+import threading
 import time
 from pathlib import Path
 
@@ -15,6 +18,7 @@ import psutil
 from unbraid.study import Store, parse_spec, run_study
 from unbraid.study.frames import open_study
 from unbraid.study.status import status_of
+from unbraid.study.store import FILE
 
 SPEC = """
 name = "many"
@@ -29,36 +33,65 @@ rows = 60
 name = "pca-ica"
 parameters = {{ n_factors = 2 }}
 """
+LOOK_EVERY = 2.0  # seconds between two looks at the memory
+
+
+class Watch(threading.Thread):
+    """Prints this process's memory whenever another tenth of the tasks is done."""
+
+    def __init__(self, place, tasks):
+        super().__init__(daemon=True)
+        self.place, self.tasks, self.over = place, tasks, threading.Event()
+
+    def run(self):
+        tenth, process = None, psutil.Process()
+        while not self.over.wait(LOOK_EVERY):
+            if not (self.place / FILE).exists():
+                continue
+            with Store(self.place) as store:
+                done = store.counts()["done"]
+            if tenth is None or 10 * done // self.tasks > tenth:
+                tenth = 10 * done // self.tasks
+                print(f"{done} done: client {process.memory_info().rss / 2**20:.0f} MB", flush=True)
+
+
+def one_sitting(spec, place, given):
+    """What this call did, as a line of sittings.jsonl, which the totals are made of."""
+    watch = Watch(place, given.tasks)
+    watch.start()
+    began, cpu = time.perf_counter(), time.process_time()
+    limit = None if given.max_minutes is None else 60 * given.max_minutes
+    sitting = run_study(spec, place, workers=given.workers, max_time=limit, progress=False)
+    row = {"done": sitting.done, "left": sitting.left, "seconds": time.perf_counter() - began}
+    row["client_cpu"] = time.process_time() - cpu
+    watch.over.set()
+    with (given.folder / f"many-{given.tasks}.jsonl").open("a") as log:
+        log.write(json.dumps(row) + "\n")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--tasks", type=int, default=20_000)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--max-minutes", type=float, help="of this sitting")
     given = parser.parse_args()
-    spec = parse_spec(SPEC.format(seeds=given.tasks))
+    given.folder.mkdir(parents=True, exist_ok=True)
     place = given.folder / f"many-{given.tasks}"
-    process, parts = psutil.Process(), 10
-    for part in range(parts):
-        indices = range(part * given.tasks // parts, (part + 1) * given.tasks // parts)
-        began, cpu = time.perf_counter(), time.process_time()
-        sitting = run_study(spec, place, workers=given.workers, indices=indices, progress=False)
-        seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
-        if not sitting.done:
-            continue
-        own = open_study(place).runs().iloc[list(indices)]["seconds"].sum() / max(given.workers, 1)
-        memory = process.memory_info().rss / 2**20
-        each = 1000 * (seconds - own) / sitting.done
-        print(
-            f"{sitting.done} tasks in {seconds:.1f} s: {each:.1f} ms each beyond their own "
-            f"{1000 * own / sitting.done:.1f}; client {1000 * cpu / sitting.done:.1f} ms of CPU, {memory:.0f} MB",
-            flush=True,
-        )
-    with Store(place) as store:
-        began = time.perf_counter()
-        print(status_of(store))
-        print(f"status in {time.perf_counter() - began:.3f} s")
+    one_sitting(parse_spec(SPEC.format(seeds=given.tasks)), place, given)
+    lines = (given.folder / f"many-{given.tasks}.jsonl").read_text().splitlines()
+    rows = [json.loads(line) for line in lines]
+    study = open_study(place)
+    runs = study.runs().query("status == 'done'")
+    done, seconds = len(runs), sum(row["seconds"] for row in rows)
+    own = runs["seconds"].sum() / max(given.workers, 1)
+    print(
+        f"{done} tasks in {seconds:.1f} s: {1000 * (seconds - own) / done:.1f} ms each beyond their own "
+        f"{1000 * own / done:.1f}; CPU of the client {1000 * sum(r['client_cpu'] for r in rows) / done:.1f} ms each"
+    )
+    began = time.perf_counter()
+    print(status_of(study.store))
+    print(f"status in {time.perf_counter() - began:.3f} s")
 
 
 if __name__ == "__main__":

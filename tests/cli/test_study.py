@@ -66,7 +66,7 @@ def test_a_failure_is_shown_and_tried_again(study, monkeypatch):
         raise FloatingPointError("the loss is nan")
 
     with monkeypatch.context() as patch:
-        patch.setattr("unbraid.study.workers.perform", broken)
+        patch.setattr("unbraid.study.engine.perform", broken)
         assert "0 run(s) done, 4 failed" in study("run", "mine.toml", "--workers", 0).out
     assert "FloatingPointError: the loss is nan" in study("status", "mine.toml", "--errors").out
     assert "4 run(s) will be tried again" in study("retry", "mine.toml").out

@@ -1,41 +1,23 @@
 """Tasks in other processes, which die."""
 
-import os
 import random
-import signal
 import subprocess
-import sys
 import threading
 import time
+from types import SimpleNamespace
 
 import psutil
 import pytest
+from dask.utils import key_split
+from distributed.scheduler import KilledWorker
 
 from unbraid.study import Store, parse_spec, run_study
+from unbraid.study.workers import Failure, OnDask
 
+from .processes import Cluster, StudyRun, done_in, kill_one
 from .tiny import TINY, content
 
 LONGER = TINY.replace("max_steps = 20", "max_steps = 400").replace("checkpoint_every = 5", "checkpoint_every = 50")
-
-
-def workers_of(process):
-    """Worker processes below one, which are started by multiprocessing's spawn."""
-    found = []
-    for child in process.children(recursive=True):
-        try:
-            if any("spawn_main" in word for word in child.cmdline()):
-                found.append(child)
-        except psutil.NoSuchProcess:
-            continue
-    return found
-
-
-def kill_one(process):
-    """SIGKILL to a worker, if there is one; whether there was."""
-    alive = workers_of(process)
-    if alive:
-        os.kill(random.choice(alive).pid, signal.SIGKILL)
-    return bool(alive)
 
 
 def test_a_killed_worker_costs_no_result(tmp_path):
@@ -63,29 +45,52 @@ def test_a_killed_worker_costs_no_result(tmp_path):
     assert content(Store(tmp_path / "killed")) == content(Store(tmp_path / "plain"))
 
 
+class Dead:
+    """A future whose workers died."""
+
+    status = "error"
+
+    def exception(self):
+        return KilledWorker("run", SimpleNamespace(address="tcp://127.0.0.1:1"), 3)
+
+    def release(self):
+        pass
+
+
+class Unlucky:
+    """Stands for a Dask client whose every worker dies; keeps the keys of what it was asked to run."""
+
+    status = "running"
+
+    def __init__(self):
+        self.keys = []
+
+    def scheduler_info(self, n_workers):
+        return {"workers": {}}
+
+    def submit(self, *arguments, key, pure):
+        self.keys.append(key)
+        return Dead()
+
+
+@pytest.mark.parametrize(("marks", "tries"), [([None] * 20, 5), ([7.0] * 20, 5), ([1, 1, 2, 3, 3, 4] + [5] * 20, 11)])
+def test_patience_ends_where_there_is_no_progress(monkeypatch, marks, tries):
+    """Five times without a new checkpoint is a failure; a long task on machines that come and go is none."""
+    monkeypatch.setattr("unbraid.study.workers.wait", lambda futures, **_: SimpleNamespace(done=list(futures)))
+    client, found = Unlucky(), []
+    place = OnDask(client, work=None)
+    place.submit(SimpleNamespace(key="2f8c795ae1cb11f1", mark=None))
+    while not found:
+        place._orders = {future: SimpleNamespace(key="2f8c795ae1cb11f1", mark=marks.pop(0)) for future in place._orders}
+        found = place.outcomes(0)
+    assert isinstance(found[0], Failure)
+    assert len(set(client.keys)) == len(client.keys) == tries
+    assert {key_split(key) for key in client.keys} == {"order"}  # the scheduler never forgets a new prefix
+
+
 def test_no_scheduler_is_told(tmp_path):
     with pytest.raises(ConnectionError, match=r"there is no scheduler at tcp://127.0.0.1:9"):
         run_study(parse_spec(TINY), tmp_path / "s", scheduler="tcp://127.0.0.1:9")
-
-
-class Client:
-    """``unbraid study run`` as a process of its own."""
-
-    def __init__(self, spec, store, *options):
-        self.log = spec.with_suffix(".log")
-        command = [sys.executable, "-m", "unbraid", "study", "run", str(spec), "--store", str(store), *options]
-        with self.log.open("w") as file:
-            self.process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT)
-
-    def wait_for_runs(self, store, n):
-        """Until so many runs are done, or the client has ended."""
-        while self.process.poll() is None:
-            try:
-                if Store(store).counts()["done"] >= n:
-                    return
-            except ValueError:  # the store is not there yet
-                pass
-            time.sleep(0.2)
 
 
 @pytest.fixture
@@ -100,6 +105,20 @@ def small_disk(tmp_path):
     subprocess.run(["umount", folder], check=True)
 
 
+@pytest.fixture
+def start():
+    """Starts runs; none outlives the test."""
+    started = []
+
+    def begin(*arguments):
+        started.append(StudyRun(*arguments))
+        return started[-1]
+
+    yield begin
+    for run in started:
+        run.end()
+
+
 def fill(path):
     """Write until the disk is full."""
     with path.open("wb", buffering=0) as file:
@@ -107,45 +126,85 @@ def fill(path):
             file.write(b"0" * 4096)
 
 
+def written(text, folder):
+    """A spec with many checkpoints in a file, and the content of its store when nothing disturbs it."""
+    text = text.replace("checkpoint_every = 50", "checkpoint_every = 25")
+    file = folder / "chaos.toml"
+    file.write_text(text)
+    run_study(parse_spec(text), folder / "plain", workers=0)
+    with Store(folder / "plain") as store:
+        return file, content(store)
+
+
 @pytest.mark.slow
-@pytest.mark.timeout(3600)
-def test_chaos(tmp_path, small_disk):
-    """Twenty workers, a client and its scheduler killed, Ctrl-C once, a full disk once: nothing is lost."""
-    text = LONGER.replace("seeds = 2", "seeds = 6").replace("max_steps = 400", "max_steps = 3000")
-    spec_file = tmp_path / "chaos.toml"
-    spec_file.write_text(text)
-    run_study(parse_spec(text), tmp_path / "plain", workers=0)
+@pytest.mark.timeout(1800)
+def test_chaos_of_clients_schedulers_and_disks(tmp_path, small_disk, start):
+    """Ctrl-C, a killed client, a killed scheduler, a full disk: the store is that of an undisturbed run."""
+    tell = _Diary()
+    spec, undisturbed = written(LONGER, tmp_path)
     store, ballast = small_disk / "store", small_disk / "ballast"
+    tell("undisturbed")
 
-    client = Client(spec_file, store, "--workers", "2")
-    client.wait_for_runs(store, 2)
-    client.process.send_signal(signal.SIGINT)
-    assert client.process.wait(60) == 130
+    run = start(spec, store, "--workers", "2")
+    run.wait_for_runs(1)
+    run.press_ctrl_c()
+    assert run.process.wait(180) == 130, run.log.read_text()
+    tell(f"Ctrl-C at {done_in(store)} runs")
 
-    client = Client(spec_file, store, "--workers", "2")
-    client.wait_for_runs(store, 4)
-    orphans = workers_of(psutil.Process(client.process.pid))
-    client.process.kill()  # the scheduler of a local cluster dies with its client
-    client.process.wait()
-    psutil.wait_procs(orphans, timeout=60)
+    run = start(spec, store, "--workers", "2")
+    run.wait_for_checkpoint()
+    run.kill()  # and the scheduler in it
+    tell(f"client killed at {done_in(store)} runs")
 
-    client = Client(spec_file, store, "--workers", "2")
-    client.wait_for_runs(store, 6)
+    with Cluster(tmp_path) as cluster:
+        run = start(spec, store, "--scheduler", cluster.address)
+        run.wait_for_checkpoint()
+        cluster.scheduler.kill()
+        assert run.process.wait(240) == 2, run.log.read_text()
+        assert "the scheduler is gone" in run.log.read_text()
+    tell(f"scheduler killed at {done_in(store)} runs")
+
+    run = start(spec, store, "--workers", "2")
+    run.wait_for_checkpoint()
     with pytest.raises(OSError, match="No space left"):
         fill(ballast)
-    assert client.process.wait(120) == 2
-    assert "run the same command again" in client.log.read_text()
+    assert run.process.wait(240) == 2, run.log.read_text()
+    assert "run the same command again" in run.log.read_text()
     ballast.unlink()
+    tell(f"disk full at {done_in(store)} runs")
 
-    kills = 0
-    while Store(store).counts()["done"] < 24:
-        client = Client(spec_file, store, "--workers", "2")
-        while client.process.poll() is None:
-            time.sleep(random.uniform(1, 3))
-            if kills < 25 and client.process.poll() is None:
-                kills += kill_one(psutil.Process(client.process.pid))
-        # 2: a worker was killed while the cluster started, which is told; the same command goes on
-        assert client.process.returncode in (0, 2), client.log.read_text()
-    print(f"{kills} workers were killed")
+    run = start(spec, store, "--workers", "2")
+    assert run.process.wait(400) == 0, run.log.read_text()
+    tell("the rest")
+    assert content(Store(store)) == undisturbed
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_chaos_of_workers(tmp_path, start):
+    """A random worker of two is killed every second or two, twenty of them in all: nothing is lost, and all goes on."""
+    tell = _Diary()
+    spec, undisturbed = written(LONGER.replace("seeds = 2", "seeds = 6"), tmp_path)
+    tell("undisturbed")
+    run, kills = start(spec, tmp_path / "store", "--workers", "2"), 0
+    run.wait_for_work()
+    while run.process.poll() is None:
+        time.sleep(random.uniform(1, 2))  # about as long as a worker takes to start
+        if kills < 22 and run.process.poll() is None:
+            kills += kill_one(psutil.Process(run.process.pid))
+    tell(f"{kills} workers killed")
+    assert run.process.returncode == 0, run.log.read_text()
     assert kills >= 20
-    assert content(Store(store)) == content(Store(tmp_path / "plain"))
+    assert content(Store(tmp_path / "store")) == undisturbed
+
+
+class _Diary:
+    """Prints what happened and the seconds since the last entry; pytest -s shows it."""
+
+    def __init__(self):
+        self.last = time.monotonic()
+
+    def __call__(self, what):
+        now = time.monotonic()
+        print(f"{now - self.last:6.1f} s  {what}", flush=True)
+        self.last = now

@@ -75,7 +75,7 @@ def test_first_seeds_come_first(tmp_path, monkeypatch):
     seen = []
     original = work.perform
     monkeypatch.setattr(
-        "unbraid.study.workers.perform", lambda order: seen.append(order.config["seed"]) or original(order)
+        "unbraid.study.engine.perform", lambda order: seen.append(order.config["seed"]) or original(order)
     )
     run_study(linear(seeds=3), tmp_path / "s", workers=0)
     assert seen == [0, 0, 1, 1, 2, 2]
@@ -88,7 +88,7 @@ def test_a_failure_is_kept_with_its_traceback_and_tried_again(tmp_path, monkeypa
         return work.perform(order)
 
     with monkeypatch.context() as patch:
-        patch.setattr("unbraid.study.workers.perform", broken)
+        patch.setattr("unbraid.study.engine.perform", broken)
         sitting = run_study(tiny(), tmp_path / "s", workers=0)
     assert (sitting.done, sitting.failed) == (4, 4)
     study = ub.study.open(tmp_path / "s")
@@ -140,7 +140,7 @@ def test_ctrl_c_ends_cleanly(tmp_path, undisturbed):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(engine._Foreman, "_hand_out", hand_out)
-        patch.setattr("unbraid.study.workers.perform", lambda order: (time.sleep(0.5), work.perform(order))[1])
+        patch.setattr("unbraid.study.engine.perform", lambda order: (time.sleep(0.5), work.perform(order))[1])
         sitting = run_study(tiny(), tmp_path / "s", workers=0)
     thread.join()
     signal.signal(signal.SIGINT, before)

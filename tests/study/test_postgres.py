@@ -4,7 +4,6 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -16,18 +15,13 @@ import pytest
 import unbraid as ub
 from unbraid.study import Store, StoreError, export, merge, rescore, run_study
 
+from .processes import Cluster, StudyRun, free_port
 from .tiny import TINY, content, linear, tiny
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 from postgres import binaries
 
 pytestmark = pytest.mark.slow
-
-
-def free_port():
-    with socket.socket() as opened:
-        opened.bind(("127.0.0.1", 0))
-        return opened.getsockname()[1]
 
 
 @pytest.fixture(scope="module")
@@ -115,25 +109,15 @@ def test_a_server_that_is_not_there_is_told():
 
 def test_a_scheduler_and_two_workers_as_processes_of_their_own(url, tmp_path):
     """The way of clusters: `dask scheduler`, `dask worker` twice, the client by --scheduler, results in PostgreSQL."""
-    address = f"tcp://127.0.0.1:{free_port()}"
-    dask = [sys.executable, "-m", "dask"]
-    common = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
-    options = ["--host", "127.0.0.1", "--port", address.rpartition(":")[2], "--dashboard-address", "127.0.0.1:0"]
-    started = [subprocess.Popen([*dask, "scheduler", *options], **common)]
-    worker = [*dask, "worker", address, "--nthreads", "1", "--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0"]
-    started += [subprocess.Popen(worker, **common) for _ in range(2)]
-    try:
-        spec = tmp_path / "tiny.toml"
-        spec.write_text(TINY)
-        command = [sys.executable, "-m", "unbraid", "study", "run", spec, "--store", url, "--scheduler", address]
-        ran = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=400)
-        assert ran.returncode == 0, ran.stderr
-        assert "8 run(s) done, 0 failed, 0 left" in ran.stdout
-    finally:
-        for process in reversed(started):
-            process.terminate()
-        for process in started:
-            process.wait(30)
+    spec = tmp_path / "tiny.toml"
+    spec.write_text(TINY)
+    with Cluster(tmp_path) as cluster:
+        run = StudyRun(spec, url, "--scheduler", cluster.address)
+        try:
+            assert run.process.wait(400) == 0, run.log.read_text()
+        finally:
+            run.end()
+    assert "8 run(s) done, 0 failed, 0 left" in run.log.read_text()
     run_study(tiny(), tmp_path / "plain", workers=0)
     with Store(url) as there, Store(tmp_path / "plain") as here:
         assert content(there) == content(here)

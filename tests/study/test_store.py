@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from sqlalchemy import text
@@ -151,3 +154,21 @@ def test_packed_codes_keep_eleven_bits_of_any_column(center, spread):
 
 def test_constant_codes_are_kept():
     np.testing.assert_array_equal(unpack_codes(pack_codes(np.full((5, 2), 7.0))), 7)
+
+
+def test_to_say_how_far_a_study_is_takes_a_database_only(filled):
+    """`study status` answers at once: what it would not use is not loaded."""
+    code = (
+        "import sys; from unbraid.study import Store; from unbraid.study.status import status_of;"
+        "heavy = {'distributed', 'pandas', 'sklearn', 'torch'};"
+        f"print(status_of(Store({str(filled)!r})).done, heavy & {{*sys.modules}})"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.split(maxsplit=1) == ["4", "set()\n"]
+
+
+def test_every_public_name_is_there():
+    assert all(getattr(ub.study, name) is not None for name in ub.study.__all__)
+    assert callable(ub.study.rescore)
+    with pytest.raises(AttributeError, match=r"unbraid.study has no 'opne'; it has: .*open"):
+        _ = ub.study.opne

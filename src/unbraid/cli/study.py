@@ -30,13 +30,13 @@ def register(app: typer.Typer) -> None:
 
 def place_of(spec: str | None, store: str | None) -> str:
     """The store that is meant: the one given, or that of the spec's name."""
-    from unbraid.study import read_spec
+    from unbraid.study.files import study_name
 
     if store is not None:
         return store
     if spec is None:
         raise ValueError("which study? Give its SPEC, or --store.")
-    return f"{read_spec(spec).name}.study"
+    return f"{study_name(spec)}.study"
 
 
 def run(
@@ -148,13 +148,15 @@ def status(
     errors: Annotated[bool, typer.Option("--errors", help="Show why runs failed.")] = False,
 ) -> None:
     """How far a study is; from any shell, while it runs."""
-    from unbraid.study import open as open_study
+    from unbraid.study import Store
     from unbraid.study.status import status_of
 
-    study = open_study(place_of(spec, store))
-    typer.echo(str(status_of(study.store)))
+    opened = Store(place_of(spec, store))
+    typer.echo(str(status_of(opened)))
     if errors:
-        for row in study.failures().itertuples():
+        from unbraid.study import Study
+
+        for row in Study(opened).failures().itertuples():
             typer.secho(f"\n{row.run}: {row.method} on {row.dataset}, seed {row.seed}", fg="yellow")
             typer.echo(row.error)
 
@@ -168,13 +170,13 @@ def watch(
     from rich.console import Console
     from rich.live import Live
 
-    from unbraid.study import open as open_study
+    from unbraid.study import Store
     from unbraid.study.status import status_of
 
-    study = open_study(place_of(spec, store))
+    opened = Store(place_of(spec, store))
     with Live(console=Console(), auto_refresh=False) as live:
         while True:
-            found = status_of(study.store)
+            found = status_of(opened)
             live.update(str(found), refresh=True)
             if not found.writer:
                 break
@@ -196,14 +198,17 @@ def rescore(
     metrics: Annotated[str, typer.Option(help="Names separated by commas, or all.")] = "all",
     protocol: Annotated[str | None, typer.Option(help="fast or dlib-v1; default the study's.")] = None,
     again: Annotated[bool, typer.Option("--again", help="Also what is there already.")] = False,
+    workers: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Processes of one thread; default 0: in this one.")
+    ] = 0,
     plugin: Annotated[
         Path | None, typer.Option(metavar="FILE.py", help="Run this first: it registers metrics of your own.")
     ] = None,
 ) -> None:
-    """Compute metrics of all history from the codes that are kept; no model is needed.
+    """Compute metrics of all history from the codes that are kept; no model is needed. The same again goes on.
 
     \b
-    unbraid study rescore laptop --metrics dci_es,infomec
+    unbraid study rescore laptop --metrics dci_es,infomec --workers 8
     unbraid study rescore --store laptop.study --metrics my_metric --plugin my_metric.py
     """
     import runpy
@@ -217,7 +222,7 @@ def rescore(
     study = open_study(place_of(spec, store))
     names = metrics if metrics == "all" else [name.strip() for name in metrics.split(",")]
     with progress_style("lines"):
-        typer.echo(f"{compute(study, names, protocol=protocol, again=again)} score(s) added.")
+        typer.echo(f"{compute(study, names, protocol=protocol, again=again, workers=workers)} score(s) added.")
 
 
 def rank(

@@ -1,25 +1,33 @@
 """Studies: thousands of models by one TOML file; their codes are kept, so that every score can be computed again.
 
-``unbraid study run SPEC.toml --store FOLDER`` runs one; :func:`open` reads what is there as frames.
+``unbraid study run SPEC.toml --store FOLDER`` runs one; :func:`open` reads what is there as frames. The names load on
+first use: to say how far a study is takes a database, and no scikit-learn.
 """
 
 from importlib import import_module
-from typing import Any
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
 from unbraid.contract.extras import require
 
 for _package in ("pydantic", "sqlalchemy", "pandas", "distributed"):
-    require(_package, "study")
+    if find_spec(_package) is None:
+        require(_package, "study")
 
-from unbraid.study.engine import Sitting, run_study  # noqa: E402
-from unbraid.study.exchange import export, merge  # noqa: E402
-from unbraid.study.frames import Study, open_study  # noqa: E402
-from unbraid.study.rank import rank  # noqa: E402
-from unbraid.study.reading import SpecError, parse_spec, read_spec  # noqa: E402
-from unbraid.study.rescore import rescore  # noqa: E402
-from unbraid.study.spec import StudySpec  # noqa: E402
-from unbraid.study.store import Store, StoreError  # noqa: E402
-from unbraid.study.tasks import Task, tasks_of  # noqa: E402
+if TYPE_CHECKING:
+    from unbraid.study import analysis
+    from unbraid.study.analysis import study_report
+    from unbraid.study.engine import Sitting, run_study
+    from unbraid.study.exchange import export, merge
+    from unbraid.study.frames import Study
+    from unbraid.study.frames import open_study as open
+    from unbraid.study.ranking import rank
+    from unbraid.study.reading import SpecError, parse_spec, read_spec
+    from unbraid.study.rescoring import rescore
+    from unbraid.study.schema import StoreError
+    from unbraid.study.spec import StudySpec
+    from unbraid.study.store import Store
+    from unbraid.study.tasks import Task, tasks_of
 
 __all__ = [
     "Sitting",
@@ -42,12 +50,30 @@ __all__ = [
     "tasks_of",
 ]
 
-open = open_study
+_HOMES = {
+    "analysis": ("study_report",),
+    "engine": ("Sitting", "run_study"),
+    "exchange": ("export", "merge"),
+    "frames": ("Study", "open_study"),
+    "ranking": ("rank",),
+    "reading": ("SpecError", "parse_spec", "read_spec"),
+    "rescoring": ("rescore",),
+    "schema": ("StoreError",),
+    "spec": ("StudySpec",),
+    "store": ("Store",),
+    "tasks": ("Task", "tasks_of"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    """What a study means loads when it is asked for: workers do without it."""
-    if name in ("analysis", "study_report"):
-        analysis = import_module("unbraid.study.analysis")
-        return analysis if name == "analysis" else analysis.study_report
-    raise AttributeError(f"unbraid.study has no {name!r}; it has: {', '.join(sorted(__all__))}")
+    if name == "analysis":
+        return import_module("unbraid.study.analysis")
+    asked = "open_study" if name == "open" else name
+    if asked not in _HOME_OF:
+        raise AttributeError(f"unbraid.study has no {name!r}; it has: {', '.join(sorted(__all__))}")
+    return getattr(import_module(f"unbraid.study.{_HOME_OF[asked]}"), asked)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

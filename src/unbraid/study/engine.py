@@ -11,7 +11,7 @@ from unbraid.contract.progress import bar
 from unbraid.study.spec import StudySpec
 from unbraid.study.store import Result, Store
 from unbraid.study.tasks import Task, tasks_of
-from unbraid.study.work import Order, Paused, checkpoint_of
+from unbraid.study.work import Order, Paused, checkpoint_of, perform
 from unbraid.study.workers import Failure, InProcess, OnDask, working
 
 WAKE = 1.0  # seconds after which the client looks at the clock
@@ -84,7 +84,7 @@ def run_study(
             return Sitting(0, 0, 0, 0.0, 0, "done")
         deadline = None if max_time is None else time.time() + max_time
         foreman = _Foreman(opened, spec, {task.run: task for task in chosen}, waiting, deadline)
-        with working(workers, scheduler) as place:
+        with working(workers, scheduler, perform) as place:
             return foreman.work(place, progress)
 
 
@@ -153,13 +153,14 @@ class _Foreman:
         if results:
             self.store.record(results)
         for outcome in outcomes:
-            if isinstance(outcome, Failure):
-                self._note_failure(outcome)
             if isinstance(outcome, Paused):
                 self.paused.add(outcome.run)
-            else:
-                self.running.discard(outcome.run)
-                checkpoint_of(self.store.folder, outcome.run).unlink(missing_ok=True)
+                continue
+            if isinstance(outcome, Failure):
+                self._note_failure(outcome)
+            run = outcome.key if isinstance(outcome, Failure) else outcome.run
+            self.running.discard(run)
+            checkpoint_of(self.store.folder, run).unlink(missing_ok=True)
         self.done += len(results)
         self.steps += sum(result.steps or 0 for result in results)
         rate = self.steps / max(time.monotonic() - self.began, 1e-9)
@@ -172,7 +173,7 @@ class _Foreman:
                 "a disk is full, so the study stops; every result so far is kept. Free some space and run the same "
                 f"command again. The error was: {failure.error.strip().splitlines()[-1]}"
             )
-        self.store.fail(failure.run, failure.error)
+        self.store.fail(failure.key, failure.error)
         self.failed += 1
 
     def _last_words(self, place: InProcess | OnDask, advance: Callable) -> None:

@@ -3,13 +3,13 @@
 import os
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from unbraid.datasets import registry
 from unbraid.methods import METHODS
+from unbraid.study.files import spec_file
 from unbraid.study.places import line_of
 from unbraid.study.spec import DataSpec, MethodSpec, StudySpec
 
@@ -37,18 +37,8 @@ def read_spec(path: str | os.PathLike[str]) -> StudySpec:
     SpecError
         With file, line, key, and the valid names.
     """
-    file = _file_of(path)
+    file = spec_file(path)
     return parse_spec(file.read_text(encoding="utf-8"), str(file))
-
-
-def _file_of(path: str | os.PathLike[str]) -> Path:
-    file = Path(path)
-    if file.is_file():
-        return file
-    shipped = {found.stem: found for found in sorted((Path(__file__).parent / "specs").glob("*.toml"))}
-    if str(path) in shipped:
-        return shipped[str(path)]
-    raise FileNotFoundError(f"{path} is neither a file nor a spec that is shipped: {', '.join(shipped)}.")
 
 
 def parse_spec(text: str, file: str = "spec") -> StudySpec:

@@ -4,14 +4,14 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from sqlalchemy import Engine, create_engine, event, func, inspect, select
+from sqlalchemy import Connection, Engine, bindparam, create_engine, event, func, inspect, select
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DatabaseError, OperationalError
 from sqlalchemy.pool import NullPool
@@ -19,7 +19,9 @@ from sqlalchemy.pool import NullPool
 from unbraid.study import schema
 from unbraid.study.artefacts import Artefacts, Folder, checked, sha256
 from unbraid.study.schema import StoreError
-from unbraid.study.tasks import Task
+
+if TYPE_CHECKING:
+    from unbraid.study.tasks import Task
 
 FILE, WRITER = "study.sqlite", "writer.lock"
 STATES = ("done", "running", "pending", "failed")
@@ -66,7 +68,7 @@ class Store:
 
     @property
     def artefacts(self) -> Artefacts:
-        return _InTable(self.engine) if self.is_url else Folder(self.folder / "artefacts")
+        return _InTable(self._begin) if self.is_url else Folder(self.folder / "artefacts")
 
     @property
     def folder(self) -> Path:
@@ -143,8 +145,18 @@ class Store:
                     f"another process writes to {self.shown}. Wait for it (`unbraid study watch`), or stop it first."
                 )
             time.sleep(0.05)
-        if not self.is_url:
-            self._anchor = self.engine.connect()  # SQLite tidies up, slowly, whenever its last connection is closed
+        # SQLite tidies up, slowly, whenever its last connection is closed, and a server takes its time for a new one
+        self._anchor = self.engine.connect()
+
+    @contextmanager
+    def _begin(self) -> Iterator[Connection]:
+        """A transaction; a writer's are all on one connection."""
+        if self._anchor is None:
+            with self.engine.begin() as connection:
+                yield connection
+        else:
+            with self._anchor.begin():
+                yield self._anchor
 
     def _try_lock(self) -> bool:
         if self.is_url:
@@ -169,9 +181,9 @@ class Store:
         self.unlock()
         return not free
 
-    def begin(self, name: str, identity: str, spec: str, tasks: Sequence[Task]) -> None:
+    def begin(self, name: str, identity: str, spec: str, tasks: "Sequence[Task]") -> None:
         """Enter the tasks of a spec; those that another process left running are pending again."""
-        with self.engine.begin() as connection:
+        with self._begin() as connection:
             head = schema.read_meta(connection)
             if head.get("identity", identity) != identity:
                 raise StoreError(
@@ -198,7 +210,7 @@ class Store:
     def mark(self, names: Sequence[str], status: str) -> None:
         """Set the status of some runs."""
         runs = schema.runs
-        with self._told(), self.engine.begin() as connection:
+        with self._told(), self._begin() as connection:
             connection.execute(runs.update().where(runs.c.run.in_(names)).values(status=status))
 
     def record(self, results: Sequence[Result]) -> None:
@@ -221,27 +233,37 @@ class Store:
     def _record(self, results: Sequence[Result]) -> None:
         artefacts = self.artefacts
         addresses = [{kind: artefacts.put(data) for kind, data in r.artefacts.items()} for r in results]
-        factors = [artefacts.put(result.factors) for result in results]
-        with self.engine.begin() as connection:
-            pools = set(connection.execute(select(schema.pools.c.pool)).scalars())
-            for result, kept, truth in zip(results, addresses, factors):
-                if result.pool not in pools:
-                    about = json.dumps(result.pool_about, sort_keys=True)
-                    connection.execute(schema.pools.insert().values(pool=result.pool, about=about, factors=truth))
-                    pools.add(result.pool)
-                _clear(connection, result.run)
-                _insert(connection, result, kept)
+        with self._begin() as connection:
+            known = set(connection.execute(select(schema.pools.c.pool)).scalars())
+        fresh = {r.pool: r for r in results if r.pool not in known}
+        pools = [
+            {"pool": pool, "about": json.dumps(r.pool_about, sort_keys=True), "factors": artefacts.put(r.factors)}
+            for pool, r in fresh.items()
+        ]
+        with self._begin() as connection:
+            if pools:
+                connection.execute(schema.pools.insert(), pools)
+            for table, rows in _rows_of(results, addresses).items():
+                connection.execute(table.delete().where(table.c.run.in_([r.run for r in results])))
+                if rows:
+                    connection.execute(table.insert(), rows)
+            names = ("status", "error", "seconds", "steps", "pool")
+            update = schema.runs.update().where(schema.runs.c.run == bindparam("of"))
+            update = update.values({name: bindparam(f"new_{name}") for name in names})
+            news = [("done", None, r.seconds, r.steps, r.pool) for r in results]
+            rows = [{f"new_{k}": v for k, v in zip(names, new)} | {"of": r.run} for r, new in zip(results, news)]
+            connection.execute(update, rows)
 
     def fail(self, run: str, error: str) -> None:
         """Keep why a run failed."""
         runs = schema.runs
-        with self._told(), self.engine.begin() as connection:
+        with self._told(), self._begin() as connection:
             connection.execute(runs.update().where(runs.c.run == run).values(status="failed", error=error))
 
     def retry(self) -> int:
         """Make failed runs pending; returns how many."""
         runs = schema.runs
-        with self.engine.begin() as connection:
+        with self._begin() as connection:
             return connection.execute(
                 runs.update().where(runs.c.status == "failed").values(status="pending", error=None)
             ).rowcount
@@ -249,7 +271,7 @@ class Store:
     def add_scores(self, rows: Sequence[dict[str, Any]]) -> None:
         """Add scores, in place of those of the same run, representation, protocol and metric."""
         table = schema.scores
-        with self.engine.begin() as connection:
+        with self._told(), self._begin() as connection:
             for row in rows:
                 same = [table.c[k] == row[k] for k in ("run", "representation", "protocol", "metric")]
                 connection.execute(table.delete().where(*same))
@@ -277,46 +299,38 @@ def _write_ahead(connection: Any, record: Any) -> None:
     cursor.close()
 
 
-def _row_of(task: Task) -> dict[str, Any]:
+def _row_of(task: "Task") -> dict[str, Any]:
     names = ("index", "run", "dataset", "method", "strength", "seed", "priority")
     row = {name: getattr(task, name) for name in names}
     return row | {"status": "pending", "config": json.dumps(task.config, sort_keys=True)}
 
 
-def _clear(connection: Any, run: str) -> None:
-    for table in schema.OF_A_RUN:
-        connection.execute(table.delete().where(table.c.run == run))
-
-
-def _insert(connection: Any, result: Result, kept: dict[str, str]) -> None:
-    run = result.run
-    rows: dict[Any, list[dict[str, Any]]] = {
-        schema.scores: [
-            {"run": run, "representation": r, "protocol": result.protocol, "metric": m, "value": v}
+def _rows_of(results: Sequence[Result], addresses: Sequence[dict[str, str]]) -> dict[Any, list[dict[str, Any]]]:
+    """What is written of some runs, by table; every table of a run is there."""
+    rows: dict[Any, list[dict[str, Any]]] = {table: [] for table in schema.OF_A_RUN}
+    for result, kept in zip(results, addresses):
+        run = {"run": result.run}
+        rows[schema.scores] += [
+            run | {"representation": r, "protocol": result.protocol, "metric": m, "value": v}
             for r, m, v in result.scores
-        ],
-        schema.losses: [{"run": run, "name": name, "value": value} for name, value in result.losses.items()],
-        schema.curves: [{"run": run, "records": json.dumps(result.curves)}] if result.curves else [],
-        schema.kept: [{"run": run, "kind": kind, "address": address} for kind, address in kept.items()],
-        schema.provenance: [{"run": run, "about": json.dumps(result.provenance, sort_keys=True)}],
-    }
-    for table, values in rows.items():
-        if values:
-            connection.execute(table.insert(), values)
-    done = {"status": "done", "seconds": result.seconds, "steps": result.steps, "pool": result.pool, "error": None}
-    connection.execute(schema.runs.update().where(schema.runs.c.run == run).values(**done))
+        ]
+        rows[schema.losses] += [run | {"name": name, "value": value} for name, value in result.losses.items()]
+        rows[schema.curves] += [run | {"records": json.dumps(result.curves)}] if result.curves else []
+        rows[schema.kept] += [run | {"kind": kind, "address": address} for kind, address in kept.items()]
+        rows[schema.provenance] += [run | {"about": json.dumps(result.provenance, sort_keys=True)}]
+    return rows
 
 
 class _InTable:
     """Artefacts as rows of the database, where all machines reach them."""
 
-    def __init__(self, engine: Engine):
-        self.engine = engine
+    def __init__(self, begin: Callable[[], AbstractContextManager[Connection]]):
+        self._begin = begin
 
     def put(self, data: bytes) -> str:
         address = sha256(data)
         table = schema.blobs
-        with self.engine.begin() as connection:
+        with self._begin() as connection:
             there = connection.execute(select(table.c.address).where(table.c.address == address)).first()
             if there is None:
                 connection.execute(table.insert().values(address=address, data=data))
@@ -324,7 +338,7 @@ class _InTable:
 
     def get(self, address: str) -> bytes:
         table = schema.blobs
-        with self.engine.connect() as connection:
+        with self._begin() as connection:
             found = connection.execute(select(table.c.data).where(table.c.address == address)).scalar()
         if found is None:
             raise FileNotFoundError(f"the database has no artefact {address}: it was copied without its blobs.")

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from unbraid import datasets
 from unbraid.contract.inputs import Rows
@@ -20,6 +21,7 @@ from unbraid.datasets.conditional import Conditional
 from unbraid.evaluation import PROTOCOLS, draw_sample
 from unbraid.evaluation.registry import select
 from unbraid.methods import METHODS, Method
+from unbraid.metrics import Metric
 from unbraid.study.artefacts import pack_array, pack_codes, unpack_codes
 from unbraid.study.store import Result
 from unbraid.study.tasks import address_of
@@ -39,6 +41,16 @@ class Order:
     checkpoint: str | None
     checkpoint_every: int
     deadline: float | None
+
+    @property
+    def key(self) -> str:
+        return self.run
+
+    @property
+    def mark(self) -> float | None:
+        """When the checkpoint was written."""
+        path = Path(self.checkpoint) if self.checkpoint else None
+        return path.stat().st_mtime if path and path.exists() else None
 
 
 @dataclass(frozen=True)
@@ -63,11 +75,10 @@ def perform(order: Order) -> Result | Paused:
         if config["sampled"] and is_variational(method):
             codes["sampled"] = np.asarray(model.sample_codes(X, random_state=config["seed"]))
         packed = {name: pack_codes(z) for name, z in codes.items()}
-        scores = [
-            (name, metric, value)
-            for name, data in packed.items()
-            for metric, value in score(factors, unpack_codes(data), order.metrics[name], order.protocol, X)
-        ]
+        scores = []
+        for name, data in packed.items():
+            metrics = select(order.metrics[name], observations=True)
+            scores += [(name, *row) for row in score(factors, unpack_codes(data), metrics, order.protocol, X)]
         strip = strip_of(model, method, codes["mean"])
     history = model.history_ if method.trained else []
     artefacts = {f"codes/{name}": data for name, data in packed.items()}
@@ -189,18 +200,23 @@ def pool_of(config: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, dict[str, A
 
 
 def score(
-    factors: np.ndarray, codes: np.ndarray, metrics: Sequence[str], protocol: str, X: np.ndarray | None
+    factors: np.ndarray, codes: np.ndarray, metrics: Sequence[Metric], protocol: str, X: np.ndarray | None = None
 ) -> list[tuple[str, float]]:
-    """Rows of metrics of stored codes; those that need observations only where there are some."""
+    """Rows of metrics of stored codes, by one thread: the bits of a sum depend on how many share it."""
     rules = PROTOCOLS[protocol]
-    chosen = [m for m in select(list(metrics), observations=True) if X is not None or "observations" not in m.needs]
     sizes = {"n_samples": rules.n_samples, "n_train": rules.n_train, "n_test": rules.n_test}
     rows = None if X is None else Rows(X)
-    sample = draw_sample(factors, codes, rows, **sizes, random_state=rules.random_state)
     found: list[tuple[str, float]] = []
-    for metric in chosen:
-        found += zip(metric.rows, metric.compute(sample, rules, rules.random_state))
+    with _threads().limit(limits=1):
+        sample = draw_sample(factors, codes, rows, **sizes, random_state=rules.random_state)
+        for metric in metrics:
+            found += zip(metric.rows, metric.compute(sample, rules, rules.random_state))
     return found
+
+
+@cache
+def _threads() -> ThreadpoolController:
+    return ThreadpoolController()  # looking through the loaded libraries takes milliseconds: once is enough
 
 
 def strip_of(model: Any, method: Method, codes: np.ndarray) -> np.ndarray | None:

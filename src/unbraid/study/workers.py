@@ -7,40 +7,48 @@ import signal
 import threading
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from itertools import count
+from typing import Any, Protocol
 
-from distributed import Client, LocalCluster, WorkerPlugin, wait
+from distributed import Client, LocalCluster, Status, WorkerPlugin, wait
 from distributed.scheduler import KilledWorker
 
-from unbraid.study.store import Result
-from unbraid.study.work import Order, Paused, perform
-
-PATIENCE = 5  # times that a task may take all of Dask's own tries with it before it counts as failed
-RECOUNT = 5.0  # seconds between two counts of the workers
+PATIENCE = 5  # times that all of Dask's own tries may end with a dead worker, and no progress, before it is a failure
+LOOK_EVERY = 5.0  # seconds between two looks at the workers
+GONE = "the scheduler is gone. Start it again and run the same command: it goes on."
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+class Order(Protocol):
+    """What a worker is told; its key is its own among all, its mark changes when it has come further."""
+
+    @property
+    def key(self) -> str: ...
+
+    @property
+    def mark(self) -> float | None: ...
 
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a task gave no result; ``full`` where a disk was, which is no fault of the task."""
+    """Why an order gave no result; ``full`` where a disk was, which is no fault of the order."""
 
-    run: str
+    key: str
     error: str
     full: bool = False
 
 
-Outcome = Result | Paused | Failure
-
-
-def attempt(order: Order) -> Outcome:
-    """A task's result, or why there is none."""
+def attempt(work: Callable[[Any], Any], order: Order) -> Any:
+    """What the work gives, or why it gives nothing."""
     try:
-        return perform(order)
+        return work(order)
     except Exception as error:
-        return Failure(order.run, traceback.format_exc(), is_full(error))
+        return Failure(order.key, traceback.format_exc(), is_full(error))
 
 
 def is_full(error: BaseException | None) -> bool:
@@ -57,54 +65,69 @@ class InProcess:
 
     window = 1
 
-    def __init__(self) -> None:
+    def __init__(self, work: Callable[[Any], Any]):
+        self._work = work
         self._orders: list[Order] = []
 
     def submit(self, order: Order) -> None:
         self._orders.append(order)
 
-    def outcomes(self, timeout: float) -> list[Outcome]:
+    def outcomes(self, timeout: float) -> list[Any]:
         """Outcomes of what was submitted."""
         orders, self._orders = self._orders, []
-        return [attempt(order) for order in orders]
+        return [attempt(self._work, order) for order in orders]
 
     def cancel(self) -> None:
         self._orders.clear()
 
 
 class OnDask:
-    """A few tasks at a time on a Dask cluster; tasks of dead workers go on elsewhere."""
+    """A few tasks at a time on a Dask cluster; tasks of dead workers go on elsewhere.
 
-    def __init__(self, client: Client):
-        self.client = client
+    Parameters
+    ----------
+    client : Client
+    work : callable (order) -> outcome
+    mend : callable, optional
+        Called every few seconds, to bring dead workers back.
+    """
+
+    def __init__(self, client: Client, work: Callable[[Any], Any], mend: Callable[[], None] | None = None):
+        self.client, self._work, self._mend = client, work, mend
         self._orders: dict[Any, Order] = {}
-        self._tries: dict[str, int] = {}
-        self._n_workers, self._count_again = 1, 0.0
-
-    @property
-    def n_workers(self) -> int:
-        """Workers of the cluster, which may grow and shrink; asked for every few seconds."""
-        if time.monotonic() > self._count_again:
-            self._n_workers = max(len(self.client.scheduler_info(n_workers=-1)["workers"]), 1)
-            self._count_again = time.monotonic() + RECOUNT
-        return self._n_workers
+        self._tries: dict[str, tuple[int, float | None]] = {}  # in vain, and the mark since which
+        self._numbers = count()
+        self._n_workers, self._look_again = 1, 0.0
 
     @property
     def window(self) -> int:
         """Tasks in flight: enough that no worker waits, few enough that the client's memory stays flat."""
-        return 2 * self.n_workers + 2
+        self._look()
+        return 2 * self._n_workers + 2
+
+    def _look(self) -> None:
+        """Every few seconds: bring dead workers back, and count them, as a cluster may grow and shrink."""
+        if time.monotonic() > self._look_again:
+            if self._mend is not None:
+                self._mend()
+            self._n_workers = max(len(self.client.scheduler_info(n_workers=-1)["workers"]), 1)
+            self._look_again = time.monotonic() + LOOK_EVERY
 
     def submit(self, order: Order) -> None:
-        tries = self._tries.get(order.run, 0)
-        future = self.client.submit(attempt, order, key=f"{order.run}-{tries}", pure=False)
+        # one first word for all: the scheduler keeps a record of every first word, for ever
+        key = f"order-{order.key}-{next(self._numbers)}"
+        future = self.client.submit(attempt, self._work, order, key=key, pure=False)
         self._orders[future] = order
 
-    def outcomes(self, timeout: float) -> list[Outcome]:
+    def outcomes(self, timeout: float) -> list[Any]:
         """What ended within ``timeout`` seconds; a scheduler that is gone is an error."""
+        self._look()
         try:
             done = wait(list(self._orders), timeout=timeout, return_when="FIRST_COMPLETED").done
         except TimeoutError:
             done = set()
+        except CancelledError as error:
+            raise ConnectionError(GONE) from error
         found = []
         for future in done:
             order = self._orders.pop(future)
@@ -113,20 +136,26 @@ class OnDask:
                 found.append(outcome)
             future.release()
         if self.client.status != "running":
-            raise ConnectionError("the scheduler is gone. Start it again and run the same command: it goes on.")
+            raise ConnectionError(GONE)
         return found
 
-    def _outcome(self, future: Any, order: Order) -> Outcome | None:
+    def _outcome(self, future: Any, order: Order) -> Any:
         if future.status == "finished":
-            return future.result()
+            try:
+                return future.result()
+            except CancelledError:  # the worker died with its result
+                self.submit(order)
+                return None
         if future.status != "error":
-            raise ConnectionError("the scheduler is gone. Start it again and run the same command: it goes on.")
+            raise ConnectionError(GONE)
         error = future.exception()
         if not isinstance(error, KilledWorker):
-            return Failure(order.run, "".join(traceback.format_exception(error)), is_full(error))
-        self._tries[order.run] = self._tries.get(order.run, 0) + 1
-        if self._tries[order.run] >= PATIENCE:
-            return Failure(order.run, f"its workers died again and again, perhaps for want of memory: {error}")
+            return Failure(order.key, "".join(traceback.format_exception(error)), is_full(error))
+        tries, mark = self._tries.get(order.key, (0, None))
+        tries = tries + 1 if order.mark == mark else 1
+        if tries >= PATIENCE:
+            return Failure(order.key, f"its workers died again and again, perhaps for want of memory: {error}")
+        self._tries[order.key] = tries, order.mark
         self.submit(order)
         return None
 
@@ -145,8 +174,8 @@ class Quiet(WorkerPlugin):
 
 
 @contextmanager
-def working(workers: int | None, scheduler: str | None) -> Iterator[InProcess | OnDask]:
-    """Somewhere to run tasks.
+def working(workers: int | None, scheduler: str | None, work: Callable[[Any], Any]) -> Iterator[InProcess | OnDask]:
+    """Somewhere to do work.
 
     Parameters
     ----------
@@ -154,9 +183,10 @@ def working(workers: int | None, scheduler: str | None) -> Iterator[InProcess | 
         Processes on this machine, one thread each; by default one per core. 0 is this process.
     scheduler : str, optional
         Address of a Dask scheduler, in place of these.
+    work : callable (order) -> outcome
     """
     if scheduler is None and workers == 0:
-        yield InProcess()
+        yield InProcess(work)
         return
     import dask
 
@@ -164,12 +194,12 @@ def working(workers: int | None, scheduler: str | None) -> Iterator[InProcess | 
         "distributed.scheduler.allowed-failures": 3,
         "distributed.comm.retry.count": 2,
         "distributed.nanny.pre-spawn-environ.NUMBA_NUM_THREADS": 1,
-        "distributed.logging.distributed": "critical",
+        "distributed.logging.distributed": "critical",  # in the workers
     }
-    with dask.config.set(settings):
+    with dask.config.set(settings), _quiet():
         if scheduler is not None:
             with _client(scheduler) as client:
-                yield OnDask(client)
+                yield OnDask(client, work)
             return
         try:
             cluster = LocalCluster(
@@ -187,7 +217,34 @@ def working(workers: int | None, scheduler: str | None) -> Iterator[InProcess | 
             ) from error
         with cluster, Client(cluster) as client:
             client.register_plugin(Quiet(), name="quiet")
-            yield OnDask(client)
+            yield OnDask(client, work, partial(_fill_up, cluster, len(cluster.worker_spec)))
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Leave out what Dask logs of lost connections: what matters to a user is told in a sentence."""
+    loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client")]  # each has its own level
+    levels = [logger.level for logger in loggers]
+    try:
+        for logger in loggers:
+            logger.setLevel(logging.CRITICAL)
+        yield
+    finally:
+        for logger, level in zip(loggers, levels):
+            logger.setLevel(level)
+
+
+def _fill_up(cluster: LocalCluster, n: int) -> None:
+    """New workers in place of those that Dask gave up: it starts a dead one again, but not one that died starting."""
+
+    async def forget() -> None:
+        for name, nanny in list(cluster.workers.items()):
+            if nanny.status in (Status.closed, Status.failed):
+                del cluster.workers[name]
+
+    cluster.sync(forget)
+    if len(cluster.workers) < n:
+        cluster.scale(n)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import pandas as pd
 
 from unbraid.metrics import METRICS
 from unbraid.study.frames import Study
-from unbraid.study.rescore import table_of
+from unbraid.study.rescoring import table_of
 from unbraid.study.spec import MethodSpec, StudySpec
 from unbraid.study.store import Result
 from unbraid.study.tasks import tasks_of
