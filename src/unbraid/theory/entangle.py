@@ -71,17 +71,17 @@ class Entangle:
 
     def jacobian(self, z: ArrayLike) -> np.ndarray:
         """Derivatives (n, n_factors, n_factors): entry (i, j) is that of the i-th output by the j-th factor."""
-        before, after = self._log_slopes(z), self._log_slopes(self(z))
+        before, after = self._log_slopes(z)
         return self.matrix * np.exp(before[:, None, :] - after[:, :, None])
 
     def log_determinant(self, z: ArrayLike) -> np.ndarray:
         """log |det J| of each row: what f adds to a log-likelihood, log p(z) - log p(f(z))."""
-        return self._log_slopes(z).sum(axis=1) - self._log_slopes(self(z)).sum(axis=1)
+        before, after = self._log_slopes(z)
+        return before.sum(axis=1) - after.sum(axis=1)
 
     def log_density(self, z: ArrayLike) -> np.ndarray:
         """log p of each row under the factorised density."""
-        table = self._checked(z)
-        return np.sum([m.log_density(column) for m, column in zip(self.marginals, table.T)], axis=0)
+        return self._log_densities(self._checked(z)).sum(axis=1)
 
     def _checked(self, z: ArrayLike) -> np.ndarray:
         table = _table(z)
@@ -104,11 +104,15 @@ class Entangle:
     def _back(self, normal: np.ndarray) -> np.ndarray:
         return np.column_stack([m.from_normal(column) for m, column in zip(self.marginals, normal.T)])
 
-    def _log_slopes(self, z: ArrayLike) -> np.ndarray:
-        """log T' of every entry."""
-        table = self._checked(z)
-        density = np.column_stack([m.log_density(column) for m, column in zip(self.marginals, table.T)])
-        return density - norm.logpdf(self._normal(table))
+    def _log_densities(self, table: np.ndarray) -> np.ndarray:
+        return np.column_stack([m.log_density(column) for m, column in zip(self.marginals, table.T)])
+
+    def _log_slopes(self, z: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+        """log T' of every entry of z, and of f(z)."""
+        normal = self._normal(z)
+        turned = normal @ self.matrix.T
+        before, after = (self._log_densities(table) for table in (self._checked(z), self._back(turned)))
+        return before - norm.logpdf(normal), after - norm.logpdf(turned)
 
 
 def entangle(z: ArrayLike, marginals: Any = None, *, turn: float = 0.5) -> np.ndarray:
