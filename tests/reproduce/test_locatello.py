@@ -6,6 +6,7 @@ from math import inf, nan
 import numpy as np
 import pytest
 
+from tests.study.analysis.planted import whole_study
 from unbraid.reproduce import load_paper
 from unbraid.reproduce import locatello_study as study
 from unbraid.reproduce.locatello_models import Twin, _in_the_order_of, model_cells, shift, udr_shifts
@@ -13,8 +14,6 @@ from unbraid.reproduce.locatello_theorem import AT_CHANCE, above_chance, run_map
 from unbraid.reproduce.page import judged
 from unbraid.reproduce.paper import Rows
 from unbraid.theory import mixing_matrix
-
-from ..study.analysis.planted import whole_study
 
 
 def claim_of(beginning):
@@ -38,7 +37,7 @@ def test_the_theorem_holds_and_a_wrong_map_would_not(monkeypatch):
 
 def test_scores_over_chance_name_the_worst(monkeypatch):
     row = {"law": "uniform", "n_factors": 2, "turn": 0.5}
-    row |= {name: 0.1 for name in AT_CHANCE} | {f"{name} by chance": 0.1 for name in AT_CHANCE}
+    row |= dict.fromkeys(AT_CHANCE, 0.1) | {f"{name} by chance": 0.1 for name in AT_CHANCE}
     results = {"scores": Rows([row | {"sap": 0.3}, row | {"law": "Gaussian", "n_factors": 3, "mig": 0.9}])}
     assert above_chance(results, sizes=(2, 4)) == {"2 uniform (sap)": pytest.approx((0.2, 0.2, 0.2))}
     assert claim_of("z and f(z)").verdict(above_chance(results, sizes=(2, 4))) == "not reproduced"
@@ -122,7 +121,8 @@ def made(text, value=0.3, low=0.1, high=0.5, least=-inf, most=inf):
 def test_verdicts_of_the_study_become_verdicts_of_the_paper():
     text = "the total correlation of the mean codes grows with the strength"
     claim = claim_of("The total correlation of the mean")
-    for low, high, verdict in ((0.1, 0.5, "reproduced"), (-0.5, -0.1, "not reproduced"), (-0.1, 0.5, "partly"), (nan, nan, "partly")):  # fmt: skip
+    ends = {"reproduced": [(0.1, 0.5)], "not reproduced": [(-0.5, -0.1)], "partly": [(-0.1, 0.5), (nan, nan)]}
+    for verdict, (low, high) in ((v, pair) for v, pairs in ends.items() for pair in pairs):
         row = {"question": "independence", "claims": [made(text, low=low, high=high)]}
         assert judged(claim, {"study": Rows([row])}, {"study": []}).verdict == verdict
     nothing = Rows([{"question": "independence", "claims": []}])

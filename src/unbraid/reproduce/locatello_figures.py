@@ -85,12 +85,12 @@ def draw_correlation(results: Results, bench: "Bench") -> Any:
 
 DRAWINGS = (
     Drawing("entangled-square",
-            "Two uniform factors. Each dot is a point, coloured by the first factor. The square stays evenly filled, so "
-            "nothing in the codes tells that the axes no longer follow the factors.", ("theorem",), draw_square),
+            "Two uniform factors. Each dot is a point, coloured by the first factor. The square stays evenly filled, "
+            "so nothing in the codes tells that the axes no longer follow the factors.", ("theorem",), draw_square),
     Drawing("scores-over-turn", "Scores of two uniform factors over the turn; thick marks are the chance levels.",
             ("scores",), draw_turns),
     Drawing("twins", "Five VAEs and their entangled twins: scores without labels (blue), and with labels (red).",
             ("twins",), draw_twins),
-    Drawing("total-correlation", "The laptop study: total correlation of the mean (red) and of the sampled codes (blue) "
-            "over the strength; dots are medians, bars the range over seeds.", ("study",), draw_correlation),
+    Drawing("total-correlation", "The laptop study: total correlation of the mean (red) and of the sampled codes "
+            "(blue) over the strength; dots are medians, bars the range over seeds.", ("study",), draw_correlation),
 )  # fmt: skip

@@ -94,7 +94,8 @@ def found_claims(results: Results, question: str, beginning: str) -> dict[str, d
 
 def _single(question: str, beginning: str) -> Any:
     def figure(results: Results) -> dict[str, Part]:
-        return {"": _part(claim) for claim in found_claims(results, question, beginning).values()}
+        claims = list(found_claims(results, question, beginning).values())
+        return {"": _part(claims[0])} if claims else {}
 
     return figure
 
@@ -177,7 +178,7 @@ BEYOND = (
 
 def answer_rows(results: Results) -> list[tuple[str, ...]]:
     """Question, what the paper says, its figure, ours with its interval, and the verdict in the study's words."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for row in results["study"]:
         for claim in row["claims"]:
             said = f"{claim['text'][0].upper()}{claim['text'][1:]}."

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 N_POINTS = 100_000
 MIDDLE = 0.5
-SIZES = {"name": "theorem", "n_train": 5000, "n_test": 5000, "n_batches": 4000, "n_batches_test": 4000,
+SIZES: dict[str, Any] = {"name": "theorem", "n_train": 5000, "n_test": 5000, "n_batches": 4000, "n_batches_test": 4000,
          "replicates": {"light": 2, "medium": 2, "heavy": 2}}  # fmt: skip
 TURNS = (0.0, 0.125, 0.25, 0.375, MIDDLE, 0.75, 1.0)
 

@@ -14,8 +14,8 @@ def mixing_matrix(n_factors: int, turn: float = 0.5) -> np.ndarray:
     With :math:`d = 2^m q`, q odd, it is :math:`A = R^{\otimes m} \otimes C`: R turns a plane by ``turn`` times 90
     degrees, and C is circulant with eigenvalues :math:`e^{\pm 2 i \,\mathrm{turn}\, \phi_k}`, the phases chosen such
     that the squared entries are as even as they can be at .5. For 2, 4, 8, ... factors all entries at .5 have the same
-    size (a Hadamard matrix), and a turn of 1 permutes the factors. No rotation of 3, 5, 6, 7, 9, ... factors has entries
-    of one size.
+    size (a Hadamard matrix), and a turn of 1 permutes the factors. No rotation of 3, 5, 6, 7, 9, ... factors has
+    entries of one size.
 
     Parameters
     ----------
