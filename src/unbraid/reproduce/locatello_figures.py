@@ -11,19 +11,23 @@ from unbraid.reproduce.locatello_study import open_export
 from unbraid.reproduce.locatello_theorem import AT_CHANCE, TURNS
 from unbraid.reproduce.paper import Drawing, Results
 from unbraid.study.analysis.paper import metric_title
-from unbraid.theory import entangle
+from unbraid.theory import Entangle
 
 if TYPE_CHECKING:
     from unbraid.reproduce.bench import Bench
 
 
 def draw_square(results: Results, bench: "Bench") -> Any:
-    """Points of the unit square, coloured by the first factor, at three turns."""
-    z = np.random.default_rng(0).uniform(size=(2500, 2))
+    """The first factor over the square of codes at three turns, and points of the factors' law."""
+    z = np.random.default_rng(0).uniform(size=(300, 2))
+    ticks = np.linspace(0.002, 0.998, 80)
+    grid = np.stack(np.meshgrid(ticks, ticks), axis=-1).reshape(-1, 2)
     fig, axes = panels(3, 3, 2.6, 2.8)
     for ax, turn in zip(axes, (0.0, 0.25, 0.5)):
-        codes = entangle(z, stats.uniform(), turn=turn)
-        ax.scatter(*codes.T, c=z[:, 0], s=5, cmap="viridis", linewidths=0)
+        f = Entangle([stats.uniform()] * 2, turn)
+        first = f.inverse(grid)[:, 0].reshape(80, 80)
+        ax.contourf(ticks, ticks, first, levels=np.linspace(0, 1, 11), cmap="viridis", alpha=0.75)
+        ax.scatter(*f(z).T, c="black", s=4, linewidths=0)
         ax.set(title=f"turn {turn:g}", xlabel="first code", ylabel="second code", xticks=[0, 1], yticks=[0, 1])
         ax.title.set_fontsize(9)
         ax.set_aspect("equal")
@@ -52,7 +56,7 @@ def draw_turns(results: Results, bench: "Bench") -> Any:
 def draw_twins(results: Results, bench: "Bench") -> Any:
     """A panel per score: every model with its twin, joined by a line."""
     rows = results["twins"]
-    names = {"elbo": UNSUPERVISED["elbo"]} | UNSUPERVISED | SUPERVISED
+    names = UNSUPERVISED | SUPERVISED
     fig, axes = panels(len(names), 4, 2.1, 1.75)
     for ax, (key, title) in zip(axes, names.items()):
         pairs = np.column_stack([rows[f"{key} plain"], rows[f"{key} entangled"]])
@@ -85,8 +89,9 @@ def draw_correlation(results: Results, bench: "Bench") -> Any:
 
 DRAWINGS = (
     Drawing("entangled-square",
-            "Two uniform factors. Each dot is a point, coloured by the first factor. The square stays evenly filled, "
-            "so nothing in the codes tells that the axes no longer follow the factors.", ("theorem",), draw_square),
+            "Two uniform factors. Colour is the first factor, as a function of the two codes; dots are points of the "
+            "factors' law. They fill the square evenly at every turn, so nothing in the codes tells that the axes no "
+            "longer follow the factors.", ("theorem",), draw_square),
     Drawing("scores-over-turn", "Scores of two uniform factors over the turn; thick marks are the chance levels.",
             ("scores",), draw_turns),
     Drawing("twins", "Five VAEs and their entangled twins: scores without labels (blue), and with labels (red).",
