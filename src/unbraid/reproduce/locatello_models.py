@@ -109,8 +109,8 @@ class Twin:
         }
 
     def supervised(self, factors: np.ndarray) -> dict[str, float]:
-        half = len(factors) // 2
-        parts = factors[:half], self.mean[:half], factors[half:], self.mean[half:]
+        train, test = slice(1500), slice(1500, None)
+        parts = factors[train], self.mean[train], factors[test], self.mean[test]
         return {
             "mig": metrics.mig(factors, self.mean),
             "sap": metrics.sap(*parts),
