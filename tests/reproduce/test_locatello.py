@@ -164,7 +164,7 @@ def test_the_table_of_answers_says_verdict_and_interval(answers):
     rows = study.answer_rows(answers)
     assert len(rows) == sum(len(row["claims"]) for row in answers["study"])
     assert rows[0][:3] == (
-        "Do the regularisers make the codes independent?",
+        "Do the regularisers make the codes independent? (36 runs)",
         "The total correlation of the mean codes grows with the strength.",
         "it grows",
     )

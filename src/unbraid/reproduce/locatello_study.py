@@ -127,7 +127,8 @@ _GAIN = "chance to beat a random run"
 CLAIMS = (
     _claim("independence", "the total correlation of the mean", "The total correlation of the mean representation "
            "increases with the regularization strength.", "Figure 1", "no figure: increases",
-           "mean rank correlation with strength", least=0.0),
+           "mean rank correlation with strength", least=0.0,
+           why="The picture of the total correlation shows at which strengths it falls here and at which it grows."),
     _claim("independence", "the total correlation of the sampled", "The total correlation of the sampled "
            "representation decreases with the regularization strength.", "Figure 1", "no figure: decreases",
            "mean rank correlation with strength", most=0.0),
@@ -168,7 +169,8 @@ CLAIMS = (
     _claim("usefulness", "metrics (but Modularity)", "Downstream accuracy is correlated with the metrics.", "Figure 5",
            "no figure: correlated on dSprites", "median rank correlation", least=0.0),
     _claim("usefulness", "higher scores do not", "Higher scores do not reliably lead to a higher sample efficiency.",
-           "Figure 6", "no figure: not observed", "median rank correlation (reliable from 0.5 on)", most=0.5),
+           "Figure 6", "no figure: not observed", "median rank correlation (reliable from 0.5 on)", most=0.5,
+           why="By a linear reader; \"many samples\" are those that the export has codes of."),
 )  # fmt: skip
 BEYOND = (
     _claim("selection", "UDR tells", "UDR tells good runs from bad ones.", "Duan et al. 2020", "it does",
@@ -182,7 +184,7 @@ def answer_rows(results: Results) -> list[tuple[str, ...]]:
     for row in results["study"]:
         for claim in row["claims"]:
             said = f"{claim['text'][0].upper()}{claim['text'][1:]}."
-            rows.append((row["title"], said, claim["paper"], _figure(claim), claim["verdict"]))
+            rows.append((f"{row['title']} ({row['n_runs']} runs)", said, claim["paper"], _figure(claim), claim["verdict"]))
         if not row["claims"]:
             rows.append((row["title"], "–", "–", " ".join(row["notes"]), "cannot tell at this size"))
     return rows

@@ -75,7 +75,7 @@ class Entangle:
         return self.matrix * np.exp(before[:, None, :] - after[:, :, None])
 
     def log_determinant(self, z: ArrayLike) -> np.ndarray:
-        """log |det J| of each row: what f adds to a log-likelihood, log p(z) - log p(f(z))."""
+        r"""The logarithm of :math:`|\det J|` of each row: what f adds to a log-likelihood, log p(z) - log p(f(z))."""
         before, after = self._log_slopes(z)
         return before.sum(axis=1) - after.sum(axis=1)
 
