@@ -184,7 +184,8 @@ def answer_rows(results: Results) -> list[tuple[str, ...]]:
     for row in results["study"]:
         for claim in row["claims"]:
             said = f"{claim['text'][0].upper()}{claim['text'][1:]}."
-            rows.append((f"{row['title']} ({row['n_runs']} runs)", said, claim["paper"], _figure(claim), claim["verdict"]))
+            question = f"{row['title']} ({row['n_runs']} runs)"
+            rows.append((question, said, claim["paper"], _figure(claim), claim["verdict"]))
         if not row["claims"]:
             rows.append((row["title"], "–", "–", " ".join(row["notes"]), "cannot tell at this size"))
     return rows
