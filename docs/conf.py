@@ -20,6 +20,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "metric_table",
     "reproduction_page",
+    "study_answers",
     "warning_list",
 ]
 exclude_patterns = ["_build", "sg_execution_times.rst", "auto_examples/sg_execution_times.rst"]

@@ -80,7 +80,9 @@ def _text(text: str) -> str:
     return " ".join(text.split()).translate(ESCAPED)
 
 
-class _Lines(SphinxDirective):
+class Lines(SphinxDirective):
+    """A directive whose content is made of lines of reStructuredText."""
+
     def lines(self) -> list[str]:
         raise NotImplementedError
 
@@ -90,7 +92,7 @@ class _Lines(SphinxDirective):
         return parent.children
 
 
-class Reproduction(_Lines):
+class Reproduction(Lines):
     required_arguments = 1
 
     def lines(self) -> list[str]:
@@ -98,7 +100,7 @@ class Reproduction(_Lines):
         return page_lines(_read(self.arguments[0]))
 
 
-class Reproductions(_Lines):
+class Reproductions(Lines):
     def lines(self) -> list[str]:
         return summary_lines()
 

@@ -177,7 +177,7 @@ def judged(claim: Claim, results: Results, missing: Mapping[str, Sequence[str]])
 
 
 def _shown(figure: Part) -> str:
-    return f"{figure.value:.3g} (one value)" if isinf(figure.low) else str(figure)
+    return f"{figure.value:.3g} (no interval)" if isinf(figure.low) else str(figure)
 
 
 def _plain(value: Any) -> Any:
