@@ -5,9 +5,9 @@
     python benchmarks/experiment_probe.py plot --dataset dsprites --out FOLDER --picture probe-dsprites.png
 
 Each finished encoder is a file of FOLDER, and one that is there is not run again. The beta-VAEs (beta 4, 10 codes, 1500
-steps of 64 on endless data) have dense encoders of three widths and the decoder of the "small" preset. ``--runs`` adds
-saved runs, as those of experiment_dsprites_vaes.py. Scores are of 1500 samples (1000 to train on, 500 to test on), of
-encoders with more than 32 units on 32 principal components.
+steps of 64 on endless data) have dense encoders of three widths and the decoder of the "small" preset. ``--runs
+NAME=FOLDER`` adds saved runs, as those of experiment_dsprites_vaes.py. Scores are of 1500 samples (1000 to train on,
+500 to test on), of encoders with more than 32 units on 32 principal components.
 """
 
 import argparse
