@@ -14,7 +14,14 @@ from unbraid.reproduce.run import run_paper
 __all__ = ["PAPERS", "Page", "Paper", "load_paper", "reproduce"]
 
 # Name on the command line, and module of this folder.
-PAPERS: dict[str, str] = {"locatello": "locatello"}
+PAPERS: dict[str, str] = {
+    "horan": "horan",
+    "locatello": "locatello",
+    "gin": "gin",
+    "self-supervised-gin": "self_supervised_gin",
+    "geomancer": "geomancer",
+    "scale": "scale",
+}
 
 
 def load_paper(name: str) -> Paper:
