@@ -9,6 +9,7 @@ import pytest
 from tests.study.analysis.planted import whole_study
 from unbraid.reproduce import load_paper
 from unbraid.reproduce import locatello_study as study
+from unbraid.reproduce.bench import Bench
 from unbraid.reproduce.locatello_models import Twin, _in_the_order_of, model_cells, shift, udr_shifts
 from unbraid.reproduce.locatello_theorem import AT_CHANCE, above_chance, run_map, run_scores
 from unbraid.reproduce.page import judged
@@ -81,6 +82,22 @@ def test_shifts_are_in_standard_deviations_over_seeds():
     found = udr_shifts({"siblings": rows})
     assert found["all in one way"].value == pytest.approx(0)
     assert found["all in own way"].value == pytest.approx(-1)
+
+
+def test_turning_two_strong_codes_keeps_their_law_and_takes_the_labels(tmp_path, monkeypatch):
+    from unbraid.reproduce import locatello_models as models
+
+    rng = np.random.default_rng(0)
+    factors = rng.integers(0, 8, (2000, 2))
+    codes = np.column_stack([factors + 0.1 * rng.normal(size=factors.shape), 0.05 * rng.normal(size=2000)])
+    monkeypatch.setattr(models, "pictures", lambda *_: (codes, factors))
+    monkeypatch.setattr(models, "supervised", lambda v, z: {"mig": models.metrics.mig(v, z)})
+    bench, cell = Bench("small", tmp_path), {"image_size": 32, "seed": 0}
+    bench.keep(cell, mean=codes, live=np.array([True, True, True]))
+    row = models.run_strongest(cell, bench)
+    assert row["tc_mean entangled"] == pytest.approx(row["tc_mean plain"], abs=1e-3)
+    assert row["mig plain"] > 0.9
+    assert row["mig entangled"] < 0.05
 
 
 def test_seeds_are_put_in_one_order():

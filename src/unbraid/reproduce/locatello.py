@@ -16,7 +16,7 @@ PAPER = Paper(
         "pictures, six methods at six strengths, a few seeds, 800 steps. Where an interval over seeds reaches over "
         "the edge of a claim, the study is too small to tell, and the claim counts as partly reproduced."
     ),
-    experiments=(theorem.MAP, theorem.SCORES, models.MODELS, models.SIBLINGS, study.STUDY),
+    experiments=(theorem.MAP, theorem.SCORES, models.MODELS, models.STRONGEST, models.SIBLINGS, study.STUDY),
     claims=(*theorem.CLAIMS, *models.CLAIMS, *study.CLAIMS),
     beyond=(*theorem.BEYOND, *models.BEYOND, *study.BEYOND),
     drawings=DRAWINGS,
