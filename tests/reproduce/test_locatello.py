@@ -138,7 +138,7 @@ def made(text, value=0.3, low=0.1, high=0.5, least=-inf, most=inf):
 def test_verdicts_of_the_study_become_verdicts_of_the_paper():
     text = "the total correlation of the mean codes grows with the strength"
     claim = claim_of("The total correlation of the mean")
-    ends = {"reproduced": [(0.1, 0.5)], "not reproduced": [(-0.5, -0.1)], "partly": [(-0.1, 0.5), (nan, nan)]}
+    ends = {"reproduced": [(0.1, 0.5)], "not reproduced": [(-0.5, -0.1)], "cannot tell at this size": [(-0.1, 0.5), (nan, nan)]}
     for verdict, (low, high) in ((v, pair) for v, pairs in ends.items() for pair in pairs):
         row = {"question": "independence", "claims": [made(text, low=low, high=high)]}
         assert judged(claim, {"study": Rows([row])}, {"study": []}).verdict == verdict

@@ -1,4 +1,4 @@
-"""The machinery of reproductions, on a paper of three claims whose verdicts are known beforehand."""
+"""The machinery of reproductions, on a paper of five claims whose verdicts are known beforehand."""
 
 import json
 import os
@@ -65,6 +65,7 @@ def paper():
             claim(least=2),
             claim(least=3),
             claim(most=1),
+            claim(least=2, figure=lambda results: {"": Part(2.0, 1.0, 3.0)}),
             claim(experiments=("absent",), figure=lambda results: {"": part(1)}, least=0),
         ),
         drawings=(Drawing("points", "Points.", ("line",), draw), Drawing("faces", "Faces.", ("absent",), draw)),
@@ -76,13 +77,13 @@ def test_verdicts_follow_from_the_figures(paper, tmp_path):
     page = run_paper(paper, "small", tmp_path)
     assert [c.verdict for c in page.claims] == list(VERDICTS)
     assert page.claims[1].held == ["n = 2", "n = 3"]
-    assert "no-such-weights.pt" in page.claims[3].why
+    assert "no-such-weights.pt" in page.claims[4].why
     written = json.loads((tmp_path / "page.json").read_text())
     assert [c["verdict"] for c in written["claims"]] == list(VERDICTS)
     assert written["tables"][0]["rows"] == [[1, 2], [2, 4], [3, 6]]
     assert [p.name for p in (tmp_path / "images").iterdir()] == ["points.png"]
     html = (tmp_path / "page.html").read_text()
-    assert "1 reproduced, 1 partly, 1 not reproduced, 1 cannot be tried here" in html
+    assert "1 reproduced, 1 partly, 1 not reproduced, 1 cannot tell at this size, 1 cannot be tried here" in html
     assert "no-such-weights.pt" in html
 
 
@@ -100,9 +101,10 @@ def test_an_interval_over_the_edge_counts_neither_way():
     found = judged(c, {"line": Rows([{"n": 1}])}, {"line": []})
     assert found.verdict == "partly"
     assert "interval of a reaches over the edge" in found.why
-    assert c.verdict({"a": Part(0.6, 0.4, 0.8)}) == "partly"
-    assert c.verdict({"a": mean_part([0.9])}) == "partly"  # one seed decides nothing
-    assert c.verdict({"a": part(float("nan"))}) == "partly"
+    assert c.verdict({"a": Part(0.6, 0.4, 0.8), "b": part(0.1)}) == "partly"
+    assert c.verdict({"a": Part(0.6, 0.4, 0.8)}) == "cannot tell at this size"
+    assert c.verdict({"a": mean_part([0.9])}) == "cannot tell at this size"  # one seed decides nothing
+    assert c.verdict({"a": part(float("nan"))}) == "cannot tell at this size"
 
 
 def test_mean_part_is_students_interval():

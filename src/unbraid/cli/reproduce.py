@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-COLOURS = {"reproduced": "green", "partly": "yellow", "not reproduced": "red", "cannot be tried here": None}
+COLOURS = {"reproduced": "green", "partly": "yellow", "not reproduced": "red"}
 
 
 def register(app: typer.Typer) -> None:
@@ -43,6 +43,6 @@ def reproduce(
         if claims:
             typer.secho(f"\n{title}", bold=True)
         for claim in claims:
-            typer.secho(f"{claim.verdict:>20}  ", fg=COLOURS[claim.verdict], nl=False)
+            typer.secho(f"{claim.verdict:>24}  ", fg=COLOURS.get(claim.verdict), nl=False)
             typer.echo(f"{claim.text} Here, {claim.here}. Paper ({claim.source}): {claim.paper}.")
     typer.echo(f"\n{page.summary}. Page: {folder / 'page.html'}")

@@ -16,7 +16,7 @@ from unbraid.report.html import Report
 from unbraid.reproduce.bench import Bench
 from unbraid.reproduce.paper import VERDICTS, Claim, Paper, Part, Results
 
-KINDS = dict(zip(VERDICTS, ("good", "look", "look", "")))
+KINDS = dict(zip(VERDICTS, ("good", "look", "look", "", "")))
 COLUMNS = ("verdict", "the paper says", "where", "its figure", "here", "tolerance")
 DPI = 100
 

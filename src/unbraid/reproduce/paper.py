@@ -2,8 +2,8 @@
 
 A verdict is computed. A claim names parts (a data set, a noise level, a method), gives a figure for each, and a range
 that the figures must lie in: all parts in it is "reproduced", none "not reproduced", some "partly". A part with an
-interval that reaches over the edge counts neither way. A claim whose cells all lack a file or a package "cannot be
-tried here".
+interval that reaches over the edge counts neither way; where all do, one "cannot tell at this size". A claim whose
+cells all lack a file or a package "cannot be tried here".
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from unbraid.reproduce.bench import Bench
 
 SCALES = ("small", "paper")
-VERDICTS = ("reproduced", "partly", "not reproduced", "cannot be tried here")
+VERDICTS = ("reproduced", "partly", "not reproduced", "cannot tell at this size", "cannot be tried here")
 
 Cell = dict[str, Any]
 
@@ -184,12 +184,11 @@ class Claim:
         >>> claim.verdict({"a": part(0.99), "b": part(0.9)}), claim.verdict({"a": part(0.9)}), claim.verdict({})
         ('partly', 'not reproduced', 'cannot be tried here')
         """
-        found = [self.holds(figure) for figure in parts.values()]
+        found = {self.holds(figure) for figure in parts.values()}
+        alone = {True: VERDICTS[0], False: VERDICTS[2], None: VERDICTS[3]}
         if not found:
-            return VERDICTS[3]
-        if all(found):
-            return VERDICTS[0]
-        return VERDICTS[2] if all(held is False for held in found) else VERDICTS[1]
+            return VERDICTS[4]
+        return alone[found.pop()] if len(found) == 1 else VERDICTS[1]
 
 
 @dataclass(frozen=True)
