@@ -8,8 +8,9 @@ import pytest
 import unbraid as ub
 from tests.spectral.manifolds import bent_sheets
 from unbraid.contract.inputs import Rows
-from unbraid.contract.lazy import distinct_numbers, map_lazily, picked_rows
+from unbraid.contract.lazy import distinct_numbers, map_lazily, picked_rows, shared
 
+zarr = pytest.importorskip("zarr", reason="Zarr is an extra")
 da = pytest.importorskip("dask.array", reason="Dask is an extra")
 
 
@@ -141,3 +142,47 @@ def test_a_zarr_folder_goes_the_same_way(sheet, tmp_path):
     codes = ub.PCAICA(2, random_state=0).fit(lazy).transform(lazy)
     codes.to_zarr(str(tmp_path / "codes.zarr"))
     assert da.from_zarr(str(tmp_path / "codes.zarr")).shape == (12_000, 2)
+
+
+@pytest.mark.parametrize("opened", [zarr.open_array, ub.datasets.open])
+def test_a_cluster_reads_the_blocks_of_a_zarr_folder(sheet, cluster, tmp_path, monkeypatch, opened):
+    """This process reads no row, and the codes come as an array, as they do without a cluster."""
+    X, _ = sheet
+    da.from_array(X, chunks=(1000, 7)).to_zarr(str(tmp_path / "x.zarr"))
+    array = opened(tmp_path / "x.zarr")
+    expected = ub.PCAICA(2, random_state=0).fit(da.from_array(X, chunks=(3000, 20)))
+    with monkeypatch.context() as patch:
+        patch.setattr("unbraid.contract.lazy.BLOCK_BYTES", 3000 * 20 * 8)
+        read = zarr.Array.__getitem__
+
+        def no_row(array, where):
+            """Dask asks for an empty piece, to learn its kind."""
+            assert all(part == slice(0, 0) for part in where), "a row was read in this process"
+            return read(array, where)
+
+        patch.setattr(zarr.Array, "__getitem__", no_row)
+        blocks = shared(array)
+        assert blocks.chunks == ((3000,) * 4, (20,))  # whole chunks, whole rows
+        model = ub.PCAICA(2, random_state=0).fit(array)
+        codes = model.transform(array)
+    np.testing.assert_array_equal(model.components_, expected.components_)
+    assert isinstance(codes, np.ndarray)
+    np.testing.assert_allclose(codes, model.transform(X), atol=1e-12)
+
+
+def test_what_no_other_process_can_read_stays_here(cluster, tmp_path):
+    in_memory = zarr.array(np.ones((10, 2)))
+    plain = np.ones((10, 2))
+    assert shared(in_memory) is in_memory
+    assert shared(plain) is plain
+
+
+def test_without_a_cluster_a_zarr_array_is_streamed(tmp_path, monkeypatch):
+    import distributed
+
+    def none_there():
+        raise ValueError("No clients found")
+
+    monkeypatch.setattr(distributed.Client, "current", none_there)
+    array = zarr.create_array(tmp_path / "x.zarr", shape=(10, 2), dtype="f4")
+    assert shared(array) is array

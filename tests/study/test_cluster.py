@@ -138,6 +138,25 @@ def written(text, folder):
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
+def test_chaos_of_workers(tmp_path, start):
+    """A random worker of two is killed every second or two, twenty of them in all: nothing is lost, and all goes on."""
+    tell = _Diary()
+    spec, undisturbed = written(LONGER.replace("seeds = 2", "seeds = 6"), tmp_path)
+    tell("undisturbed")
+    run, kills = start(spec, tmp_path / "store", "--workers", "2"), 0
+    run.wait_for_work()
+    while run.process.poll() is None:
+        time.sleep(random.uniform(1, 2))  # about as long as a worker takes to start
+        if kills < 22 and run.process.poll() is None:
+            kills += kill_one(psutil.Process(run.process.pid))
+    tell(f"{kills} workers killed")
+    assert run.process.returncode == 0, run.log.read_text()
+    assert kills >= 20
+    assert content(Store(tmp_path / "store")) == undisturbed
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
 def test_chaos_of_clients_schedulers_and_disks(tmp_path, small_disk, start):
     """Ctrl-C, a killed client, a killed scheduler, a full disk: the store is that of an undisturbed run."""
     tell = _Diary()
@@ -177,25 +196,6 @@ def test_chaos_of_clients_schedulers_and_disks(tmp_path, small_disk, start):
     assert run.process.wait(400) == 0, run.log.read_text()
     tell("the rest")
     assert content(Store(store)) == undisturbed
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(1800)
-def test_chaos_of_workers(tmp_path, start):
-    """A random worker of two is killed every second or two, twenty of them in all: nothing is lost, and all goes on."""
-    tell = _Diary()
-    spec, undisturbed = written(LONGER.replace("seeds = 2", "seeds = 6"), tmp_path)
-    tell("undisturbed")
-    run, kills = start(spec, tmp_path / "store", "--workers", "2"), 0
-    run.wait_for_work()
-    while run.process.poll() is None:
-        time.sleep(random.uniform(1, 2))  # about as long as a worker takes to start
-        if kills < 22 and run.process.poll() is None:
-            kills += kill_one(psutil.Process(run.process.pid))
-    tell(f"{kills} workers killed")
-    assert run.process.returncode == 0, run.log.read_text()
-    assert kills >= 20
-    assert content(Store(tmp_path / "store")) == undisturbed
 
 
 class _Diary:

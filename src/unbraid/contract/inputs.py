@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.contract.lazy import is_lazy, sample_lazily
+from unbraid.contract.lazy import is_lazy, sample_lazily, shared
 from unbraid.contract.sources import as_source, is_dataset, is_sliceable
 
 BLOCK_BYTES = 64 * 2**20
@@ -122,8 +122,9 @@ class Rows:
             return 1.0
         if self._draws:
             return 255.0
-        if is_lazy(self.source):
-            return 255.0 if bool((self.source > 1).any()) else 1.0
+        blocks = shared(self.source)
+        if is_lazy(blocks):
+            return 255.0 if bool((blocks > 1).any()) else 1.0
         return 255.0 if any(block.size and block.max() > 1 for block in self.stored()) else 1.0
 
     def read_as(self, *, unit: float, is_picture: bool, unit_interval: bool = False) -> None:
@@ -269,9 +270,10 @@ class Rows:
         ``then`` maps the chosen rows of each block before they are kept: a projection keeps memory small. The rows are
         a fair sample, but stand in no particular order.
         """
-        if is_lazy(self.source):
+        blocks = shared(self.source)
+        if is_lazy(blocks):
             work = _Prepared(self._bare(), then)
-            return sample_lazily(self.source, count, random_state, work, self.on_read)
+            return sample_lazily(blocks, count, random_state, work, self.on_read)
         kept: NDArray | None = None
         total = 0
         for block in self.stored():

@@ -1,9 +1,11 @@
 """Dask arrays: rows are picked, checked, projected and coded as tasks where their blocks are, on any scheduler.
 
 What comes back to the caller is small: the rows of a sample. A cluster is used where a ``distributed.Client`` is open;
-else Dask's threads do the work.
+else Dask's threads do the work. A Zarr array, which every process can open for itself, goes the same way where a Client
+is open; without one it is streamed through this process.
 """
 
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -11,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 AT_ONCE = 256  # blocks that are asked for together: enough to keep workers busy, few enough for a progress bar
+BLOCK_BYTES = 32 * 2**20  # of the blocks that a Zarr array is read in, at least one of its chunks
 
 
 def is_lazy(X: Any) -> bool:
@@ -18,9 +21,59 @@ def is_lazy(X: Any) -> bool:
     return hasattr(X, "map_blocks") and hasattr(X, "dask")
 
 
+def shared(X: Any) -> Any:
+    """A Zarr array as the Dask array of its blocks, where a cluster is there to read them; all else as it is.
+
+    Parameters
+    ----------
+    X : anything
+        A ``zarr.Array``, or what :func:`unbraid.datasets.open` gives of one. One in memory is left as it is: no other
+        process could read it.
+
+    Returns
+    -------
+    Dask array or X
+    """
+    zarr, distributed = sys.modules.get("zarr"), sys.modules.get("distributed")
+    if zarr is None or distributed is None or is_lazy(X):
+        return X
+    array = getattr(X, "stored", X)
+    if not isinstance(array, zarr.Array) or isinstance(array.store, zarr.storage.MemoryStore) or 0 in array.shape:
+        return X
+    try:
+        distributed.Client.current()
+    except ValueError:
+        return X
+    from dask.array import from_zarr
+
+    step = array.chunks[0]
+    row_bytes = array.dtype.itemsize * int(np.prod(array.shape[1:]))
+    rows = step * max(1, BLOCK_BYTES // max(1, step * row_bytes))
+    return from_zarr(array, chunks=(min(rows, array.shape[0]), *array.shape[1:]))
+
+
 def whole_rows(X: Any) -> Any:
     """The same Dask array with blocks that hold whole rows."""
     return X.rechunk(dict.fromkeys(range(1, X.ndim), -1))
+
+
+def codes_by_blocks(model: Any, X: Any, width: int) -> Any:
+    """Codes of a Dask array, lazily; of a Zarr array where a cluster is there, computed by it; of all else None.
+
+    Parameters
+    ----------
+    model : estimator
+    X : anything
+    width : int
+
+    Returns
+    -------
+    Dask array, array (n, width) or None
+    """
+    if is_lazy(X):
+        return map_lazily(model, X, width)
+    blocks = shared(X)
+    return map_lazily(model, blocks, width).compute() if is_lazy(blocks) else None
 
 
 def map_lazily(model: Any, X: Any, width: int) -> Any:

@@ -7,6 +7,7 @@ import tokenize
 import zipfile
 import zlib
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -184,13 +185,25 @@ def _whole(path: Path, array: Any) -> Any:
 
 
 def _chunked(path: Path, array: Any) -> Opened:
-    def read(rows: np.ndarray) -> np.ndarray:
-        try:
-            return pick(rows)
-        except Exception as error:  # a damaged chunk: whatever its codec raises
-            raise damaged(path, error) from error
+    check_numbers(path, np.dtype(array.dtype))
+    return tuple(array.shape), np.dtype(array.dtype), ChunkReader(path, array)
 
-    def pick(rows: np.ndarray) -> np.ndarray:
+
+@dataclass(frozen=True)
+class ChunkReader:
+    """Reads rows of an HDF5 or Zarr array."""
+
+    path: Path
+    array: Any
+
+    def __call__(self, rows: np.ndarray) -> np.ndarray:
+        try:
+            return self._pick(rows)
+        except Exception as error:  # a damaged chunk: whatever its codec raises
+            raise damaged(self.path, error) from error
+
+    def _pick(self, rows: np.ndarray) -> np.ndarray:
+        array = self.array
         if len(rows) == 0:
             return np.empty((0, *array.shape[1:]), array.dtype)
         if len(rows) == rows[-1] - rows[0] + 1 and (np.diff(rows) == 1).all():
@@ -199,9 +212,6 @@ def _chunked(path: Path, array: Any) -> Opened:
         unique, back = np.unique(rows, return_inverse=True)
         picked = array[unique] if hasattr(array, "id") else array.oindex[unique]
         return np.asarray(picked)[back]
-
-    check_numbers(path, np.dtype(array.dtype))
-    return tuple(array.shape), np.dtype(array.dtype), read
 
 
 OPENERS: dict[str, Callable[[Path, str | None], Opened]] = {

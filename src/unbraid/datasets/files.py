@@ -46,6 +46,11 @@ class Source:
     def ndim(self) -> int:
         return len(self.shape)
 
+    @property
+    def stored(self) -> Any:
+        """The HDF5 or Zarr array behind it, or None."""
+        return self._read.array if isinstance(self._read, arrays.ChunkReader) else None
+
     def __len__(self) -> int:
         return self.shape[0]
 

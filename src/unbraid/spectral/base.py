@@ -12,7 +12,7 @@ from threadpoolctl import ThreadpoolController
 
 from unbraid.contract.extras import require
 from unbraid.contract.inputs import Rows
-from unbraid.contract.lazy import is_lazy, map_lazily
+from unbraid.contract.lazy import codes_by_blocks, is_lazy
 from unbraid.contract.progress import bar
 from unbraid.contract.randomness import check_random_state
 from unbraid.contract.summary import Summary
@@ -138,8 +138,9 @@ class SpectralEstimator(Exportable):
         Training points keep the codes of ``fit_transform``. A Dask array gives a Dask array, block by block.
         """
         check_is_fitted(self, "maps_")
-        if is_lazy(X):
-            return map_lazily(self, X, self.n_factors_)
+        by_blocks = codes_by_blocks(self, X, self.n_factors_)
+        if by_blocks is not None:
+            return by_blocks
         return self._map_rows(X, self.maps_, self.n_factors_)
 
     def transform_error(self, X: Any) -> Floats:

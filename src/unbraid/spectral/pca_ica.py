@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from unbraid.contract.extras import require
-from unbraid.contract.lazy import is_lazy, map_lazily
+from unbraid.contract.lazy import codes_by_blocks
 from unbraid.contract.randomness import check_random_state
 from unbraid.contract.summary import Summary
 from unbraid.export.exportable import Exportable
@@ -92,8 +92,9 @@ class PCAICA(Exportable):
     def transform(self, X: Any) -> Any:
         """Codes (n, n_factors); a Dask array gives a Dask array."""
         check_is_fitted(self, "components_")
-        if is_lazy(X):
-            return map_lazily(self, X, self.n_factors_)
+        by_blocks = codes_by_blocks(self, X, self.n_factors_)
+        if by_blocks is not None:
+            return by_blocks
         parts = [(block.reshape(len(block), -1) - self.mean_) @ self.components_.T for block in self._read_new(X)]
         return np.concatenate(parts) if parts else np.empty((0, self.n_factors_))
 
