@@ -16,6 +16,7 @@ __all__ = ["PAPERS", "Page", "Paper", "load_paper", "reproduce"]
 # Name on the command line, and module of this folder.
 PAPERS: dict[str, str] = {
     "horan": "horan",
+    "geomancer": "geomancer",
 }
 
 

@@ -217,7 +217,8 @@ CLAIMS = (
     ),
     Claim(
         "The baseline autoencoders are no better than PCA.",
-        "Figure 6", "no figure", ("manifolds", "networks"), over_pca, "MCC less that of PCA, mean over manifolds", most=0.05,
+        "Figure 6", "no figure", ("manifolds", "networks"), over_pca, "MCC less that of PCA, mean over manifolds",
+        most=0.05,
     ),
     Claim(
         "HLLE outperforms LEM on every manifold.",

@@ -40,8 +40,9 @@ def draw_scores(results: Results, bench: Bench) -> Any:
         shifted = np.array(places) + rng.uniform(-0.22, 0.22, len(places))
         ax.plot(shifted, values, ".", color=COLOURS[k % len(COLOURS)], markersize=4, alpha=0.8, label=manifold)
     ax.set_xticks(range(1, len(groups) + 1), list(groups))
-    ax.set(ylabel="MCC", ylim=(0, 1.03))
-    ax.legend(fontsize=7, frameon=False, loc="lower left", ncols=2)
+    ax.set_ylabel("MCC", fontsize=8)
+    ax.set_ylim(0, 1.03)
+    ax.legend(fontsize=7, frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=5)
     quiet(ax)
     return fig
 
@@ -118,7 +119,7 @@ def draw_neighbors(results: Results, bench: Bench) -> Any:
         ax.minorticks_off()
         ax.set_xlabel("neighbours k", fontsize=8)
         ax.set_ylabel(label, fontsize=8)
-        ax.set_ylim(None, 1.02)
+        ax.set_ylim(0, 1.03)
         quiet(ax)
     axes[0].legend(fontsize=7, frameon=False)
     return fig
@@ -134,7 +135,8 @@ def draw_rescaling(results: Results, bench: Bench) -> Any:
         for i, values in enumerate(groups):
             ax.plot([i] * len(values), values, ".", color=COLOURS[k], markersize=5)
     ax.set_xticks(range(len(STRETCHES)), STRETCHES)
-    ax.set(ylabel="rank MCC", ylim=(0, 1.03))
+    ax.set_ylabel("rank MCC", fontsize=8)
+    ax.set_ylim(0, 1.03)
     ax.legend(fontsize=7, frameon=False)
     quiet(ax)
     return fig

@@ -132,7 +132,7 @@ def _scored(
         bench.keep(cell, codes=np.asarray(codes, np.float32), factors=images.factors, **near, **kept)
     found: dict[str, Any] = {
         "mcc": ub.metrics.mcc(images.factors, codes),
-        "isometry": ub.metrics.local_isometry(images.X, codes, pairs="closest", max_points=600),
+        "isometry": ub.metrics.local_isometry(images.X, codes, pairs="closest", max_points=300),
     }
     if unseen is not None:
         found["mcc_unseen"] = ub.metrics.mcc(images.factors_unseen, unseen)
@@ -166,7 +166,7 @@ def textbook_lem(X: NDArray, seed: int, neighbors: tuple[int, ...] = LEM_NEIGHBO
     for k in neighbors:
         embed = SpectralEmbedding(2, affinity="nearest_neighbors", n_neighbors=k, random_state=seed)
         codes = FastICA(2, fun="cube", whiten="unit-variance", random_state=seed).fit_transform(embed.fit_transform(Z))
-        score = ub.metrics.local_isometry(Z, codes, pairs="closest", max_points=600) if len(neighbors) > 1 else 0.0
+        score = ub.metrics.local_isometry(Z, codes, pairs="closest", max_points=300) if len(neighbors) > 1 else 0.0
         if score > best:
             best, kept = score, codes
     return kept
