@@ -36,7 +36,7 @@ def draw_spheres(results: Results, bench: Bench) -> Any:
     """A dot per fit; filled where the count was right."""
     fig = figure(6.2, 2.8)
     ax = fig.subplots()
-    labels = []
+    labels: list[str] = []
     for name in ("spheres", "failures"):
         for (manifold, n), rows in results[name].groups("manifold", "n"):
             m = manifold.count("S2")

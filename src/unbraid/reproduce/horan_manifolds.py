@@ -151,9 +151,9 @@ def _encoder(method: str, X: NDArray, seed: int) -> Callable[[NDArray], NDArray]
     return encode
 
 
-def as_rows(X: NDArray) -> NDArray[np.float32]:
-    """Images in bytes as vectors in [0, 1]."""
-    return X.reshape(len(X), -1).astype(np.float32) / 255
+def as_rows(X: NDArray) -> NDArray:
+    """Images in bytes as vectors in [0, 1], in single precision."""
+    return X.reshape(len(X), -1).astype(np.float32) / np.float32(255)
 
 
 def textbook_lem(X: NDArray, seed: int, neighbors: tuple[int, ...] = LEM_NEIGHBORS) -> NDArray[np.float64]:
@@ -216,7 +216,7 @@ def decoding(model: Any, images: Images, seed: int, n_pairs: int = 20, n_steps: 
     }
 
 
-def path(model: Any, left: NDArray, right: NDArray, n_steps: int) -> NDArray[np.float32]:
+def path(model: Any, left: NDArray, right: NDArray, n_steps: int) -> NDArray:
     """Decoded images on the straight line between two codes, as vectors in [0, 1]."""
     decoded = np.asarray(ub.report.interpolate(model.inverse_transform, left, right, n_steps=n_steps), np.float32)
     rows = decoded.reshape(n_steps, -1)
