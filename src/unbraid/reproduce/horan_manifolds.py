@@ -202,7 +202,6 @@ def decoding(model: Any, images: Images, seed: int, n_pairs: int = 20, n_steps: 
     X, X_unseen = as_rows(images.X), as_rows(images.X_unseen)
     variance = float(X.var(axis=0).sum())
     back = np.asarray(model.reconstruct(images.X_unseen)).reshape(X_unseen.shape)
-    back = back / 255 if back.max() > 2 else back
     codes = model.transform(images.X_unseen)
     ends = np.random.default_rng(seed).choice(len(codes), (n_pairs, 2), replace=False)
     paths = np.stack([path(model, codes[i], codes[j], n_steps) for i, j in ends])
@@ -218,9 +217,8 @@ def decoding(model: Any, images: Images, seed: int, n_pairs: int = 20, n_steps: 
 
 def path(model: Any, left: NDArray, right: NDArray, n_steps: int) -> NDArray:
     """Decoded images on the straight line between two codes, as vectors in [0, 1]."""
-    decoded = np.asarray(ub.report.interpolate(model.inverse_transform, left, right, n_steps=n_steps), np.float32)
-    rows = decoded.reshape(n_steps, -1)
-    return rows / 255 if rows.max() > 2 else rows
+    decoded = ub.report.interpolate(model.inverse_transform, left, right, n_steps=n_steps)
+    return np.asarray(decoded, np.float32).reshape(n_steps, -1)
 
 
 def strip(model: Any, images: Images, n_steps: int = 9) -> NDArray[np.uint8]:
