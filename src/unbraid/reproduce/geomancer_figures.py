@@ -24,6 +24,8 @@ def draw_sizes(results: Results, bench: Bench) -> Any:
         if manifold in AUTHORS:
             ax.plot(*zip(*AUTHORS[manifold]), "--", color=GREY, linewidth=1, label="authors' code, 14 neighbours")
         ax.set(xscale="log", yscale="log")
+        ax.set_xticks(np.unique(rows["n"]), [f"{n:,}" for n in np.unique(rows["n"])])
+        ax.xaxis.minorticks_off()
         ax.set_xlabel("points", fontsize=8)
         ax.set_title(manifold, fontsize=9)
         quiet(ax)
