@@ -187,8 +187,8 @@ PAPER = Paper(
         Claim(
             "Manifolds of five or fewer submanifolds are disentangled.",
             REVIEW, "no figure", ("spheres",), angles("spheres"), "mean angle", most=0.5,
-            why="Where the sample is too small nothing is split, and the fit says so. At the paper's scale four spheres "
-            "have 40,000 points and five 30,000.",
+            why="Where the sample is too small nothing is split, and the fit says so. At the paper's scale four "
+            "spheres have 40,000 points and five 30,000.",
         ),
         Claim(
             "It fails on more complex manifolds.",

@@ -183,7 +183,7 @@ EXPERIMENTS = (
     Experiment("many", "Points of an isometric sheet, streamed in blocks.", many_cells, try_many),
 )
 
-STAND_IN = "The paper's eight manifolds are StyleGAN2's and have 3,000 images; here they are squares and faces of a small DCGAN."
+STAND_IN = "The paper's manifolds are StyleGAN2's, with 3,000 images each; here they are squares and DCGAN faces."
 
 CLAIMS = (
     Claim(
