@@ -6,6 +6,7 @@ import numpy as np
 
 from unbraid.metrics.local_isometry import isometry_of_pairs
 from unbraid.report.drawing import BLUE, GREY, RED, as_pictures, figure, panels, quiet, show_sheet
+from unbraid.report.factor_maps import mean_codes
 from unbraid.reproduce.bench import Bench
 from unbraid.reproduce.horan_limits import STRETCHES
 from unbraid.reproduce.horan_manifolds import FACES, SHAPES
@@ -56,11 +57,10 @@ def draw_maps(results: Results, bench: Bench) -> Any:
     axes = fig.subplots(2, len(methods), squeeze=False)
     for column, method in zip(axes.T, methods):
         kept = bench.kept({"manifold": manifold, "seed": 0, "method": method})
-        for k, ax in enumerate(column):
-            low, high = np.quantile(kept["codes"][:, k], (0.01, 0.99))
-            ax.scatter(*kept["factors"].T, c=np.clip(kept["codes"][:, k], low, high), s=2, cmap="jet", linewidths=0)
+        for ax, means in zip(column, mean_codes(kept["factors"], kept["codes"], (0, 1), n_bins=14)):
+            low, high = np.nanquantile(means, (0.02, 0.98))
+            ax.imshow(means.T, cmap="jet", vmin=low, vmax=high, origin="lower", interpolation="nearest")
             ax.set(xticks=[], yticks=[])
-            ax.set_box_aspect(1)
         column[0].set_title(method, fontsize=8)
     axes[0, 0].set_ylabel("first code", fontsize=7)
     axes[1, 0].set_ylabel("second code", fontsize=7)
@@ -94,13 +94,14 @@ def draw_isometry(results: Results, bench: Bench) -> Any:
 def draw_strips(results: Results, bench: Bench) -> Any:
     """A block of strips per manifold, one row per model."""
     rows = results["networks"].where(seed=0, method=DECODERS)
-    manifolds = [m for m, _ in rows.groups("manifold")]
-    fig = figure(6.2, 0.6 * len(manifolds) * len(DECODERS) + 0.3, "compressed")
+    manifolds = [m for m, _ in rows.groups("manifold") if m in (SHAPES[0], FACES[0])]
+    fig = figure(3.9, 0.48 * len(manifolds) * len(DECODERS) + 0.3, "compressed")
     axes = fig.subplots(len(manifolds), squeeze=False)[:, 0]
     for ax, manifold in zip(axes, manifolds):
         methods = [m for m in DECODERS if len(rows.where(manifold=manifold, method=m))]
         strips = [bench.kept({"manifold": manifold, "seed": 0, "method": m})["strip"] for m in methods]
-        show_sheet(ax, np.stack([as_pictures(s) for s in strips]), rows=methods)
+        some = [0, *range(1, len(strips[0]) - 1, 2), len(strips[0]) - 1]  # the real ends, and every other step
+        show_sheet(ax, np.stack([as_pictures(s[some]) for s in strips]), rows=methods)
         ax.set_title(manifold, fontsize=8)
     return fig
 
