@@ -4,7 +4,9 @@ Python's own filters take any warning by its class, all by their common parent, 
 ``warnings.filterwarnings("ignore", message=".*UB204")``.
 """
 
+import re
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sklearn.exceptions import ConvergenceWarning as _ConvergenceWarning
@@ -364,7 +366,7 @@ def say(code: str, **figures: object) -> str:
 
 
 def give(text: str, *, stacklevel: int = 2) -> None:
-    """Give the warning of a text that :func:`say` made, or of several of one kind.
+    """Give the warning of a text that :func:`say` made, or of several of one kind; it ends with where to read on.
 
     Parameters
     ----------
@@ -372,7 +374,7 @@ def give(text: str, *, stacklevel: int = 2) -> None:
     stacklevel : int
         As of :func:`warnings.warn`: 2 points at the caller of the function that calls this one.
     """
-    warnings.warn(text, KINDS[text[:3]], stacklevel=stacklevel + 1)
+    warnings.warn(f"{text}{_MORE}{read_on([text])}", KINDS[text[:3]], stacklevel=stacklevel + 1)
 
 
 def warn(code: str, *, stacklevel: int = 2, **figures: object) -> None:
@@ -388,3 +390,45 @@ def warn(code: str, *, stacklevel: int = 2, **figures: object) -> None:
         What the sentence has room for.
     """
     give(say(code, **figures), stacklevel=stacklevel + 1)
+
+
+_MORE = " More: "
+
+
+def read_on(texts: Iterable[str]) -> str:
+    """The command that explains the codes in some texts; empty where they have none.
+
+    Parameters
+    ----------
+    texts : iterable of str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> read_on([say("UB208"), say("UB301", count=3, of=10), "The data are curved."])
+    'unbraid explain UB208 UB301'
+    """
+    codes = dict.fromkeys(code for text in texts for code in re.findall(r"\b(UB\d{3}):", text))
+    return " ".join(["unbraid explain", *codes]) if codes else ""
+
+
+def told(text: str) -> str:
+    """The text of a warning without where to read on.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> told("UB208: ICA did not converge. More: unbraid explain UB208")
+    'UB208: ICA did not converge.'
+    """
+    return text.partition(f"{_MORE}unbraid explain ")[0]
