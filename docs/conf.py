@@ -18,7 +18,9 @@ extensions = [
     "numpydoc",
     "sphinx_gallery.gen_gallery",
     "mathml",
+    "method_chart",
     "metric_table",
+    "results_page",
     "warning_list",
 ]
 exclude_patterns = ["_build", "sg_execution_times.rst", "auto_examples/sg_execution_times.rst"]

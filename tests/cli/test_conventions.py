@@ -56,6 +56,17 @@ def test_columns_that_are_labels_or_factors_are_not_data(fit, table):
     assert "no column 'z'" in refused.err
 
 
+@pytest.mark.parametrize(("header", "told"), [(True, ["dye", "salt"]), (False, ["amounts 1", "amounts 2"])])
+def test_factors_of_a_file_of_their_own_have_names(fit, tmp_path, header, told):
+    pandas.DataFrame(X, columns=["a", "b", "c"]).to_csv(tmp_path / "x.csv", index=False)
+    pandas.DataFrame(Z, columns=["dye", "salt"]).to_csv(tmp_path / "amounts.csv", index=False, header=header)
+    result = fit(tmp_path / "x.csv", "--factors-from", "amounts.csv", "--factors", 2, "--json")
+    assert result.code == 0, result.err
+    np.testing.assert_allclose(np.load(os.path.join(json.loads(result.out)["run"], "factors.npy")), Z)
+    page = (tmp_path / json.loads(result.out)["run"] / "report.html").read_text(encoding="utf-8")
+    assert all(name in page for name in told)
+
+
 def test_quiet_is_silent(fit, table):
     result = fit(table, "--columns", "a,b,c", "--quiet")
     assert (result.code, result.out, result.err) == (0, "", "")
