@@ -33,6 +33,7 @@ html_theme_options = {
 }
 html_show_sourcelink = False
 html_math_renderer = "mathml"
+html_show_search_summary = False  # it would be fetched, which browsers refuse for files on disk
 default_role = "literal"
 
 autodoc_member_order = "bysource"

@@ -3,6 +3,8 @@
 docutils converts LaTeX; a formula that it cannot convert is a warning with its place, in every build.
 """
 
+import re
+
 from docutils import nodes
 from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
@@ -11,6 +13,8 @@ from sphinx.util import logging
 from sphinx.writers.html5 import HTML5Translator
 
 logger = logging.getLogger(__name__)
+# What docutils does not know, as what it knows: dots, and brackets of a larger size, which are left as they are.
+UNKNOWN = {r"\\dots\b": r"\\ldots", r"\\[bB]ig[lr]?\b": ""}
 
 
 def check(app: Sphinx, doctree: nodes.document) -> None:
@@ -26,7 +30,9 @@ def formulas(node: nodes.math | nodes.math_block) -> list[str]:
     """MathML of each formula of a node; a blank line parts those of a block."""
     block = isinstance(node, nodes.math_block)
     texts = node.astext().split("\n\n") if block else [node.astext()]
-    return [tex2mathml(text, as_block=block) for text in texts]
+    for pattern, known in UNKNOWN.items():
+        texts = [re.sub(pattern, known, text) for text in texts]
+    return [tex2mathml(text, as_block=block) for text in texts if text.strip()]
 
 
 def visit_inline(self: HTML5Translator, node: nodes.math) -> None:

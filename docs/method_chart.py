@@ -67,7 +67,7 @@ STYLE = (
     ".method-chart rect{fill:#eaf1f8;stroke:#3a6ea5}.method-chart .found rect{fill:#eef6ea;stroke:#4a7c3a}"
     ".method-chart text{font:14px sans-serif;fill:#1c2733}.method-chart .small{font-size:12px}"
     ".method-chart .name{font-weight:bold}.method-chart path{stroke:#5a6672;fill:none;stroke-width:1.5}"
-    ".method-chart a:focus rect,.method-chart a:hover rect{stroke-width:3}"
+    ".method-chart a text{text-decoration:none}.method-chart a:focus rect,.method-chart a:hover rect{stroke-width:3}"
 )
 
 

@@ -1,4 +1,4 @@
-"""The directive ``.. benchmark-results::``: ``benchmarks/RESULTS.md`` as sections of a page, so that it is kept once."""
+"""The directive ``.. benchmark-results::``: ``benchmarks/RESULTS.md`` as sections of a page, kept once."""
 
 import re
 from pathlib import Path

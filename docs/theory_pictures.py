@@ -1,7 +1,7 @@
 """Draw the pictures of docs/theory: each method where its assumption holds, and where it does not.
 
-``python docs/theory_pictures.py`` draws all of them, ``python docs/theory_pictures.py gin irmae`` some. Every score in a
-picture is computed here; the seeds were not chosen among others.
+``python docs/theory_pictures.py`` draws all of them, ``python docs/theory_pictures.py gin irmae`` some. Every score in
+a picture is computed here.
 """
 
 import io

@@ -98,7 +98,7 @@ def _columns(request: Request, factors: list[str]) -> list[str]:
 
 
 def _factors(request: Request, names: list[str]) -> tuple[Any, list[str]]:
-    """Columns of the same table, arrays beside the data, or files of their own, to be scored by; and a name for each."""
+    """Columns of the same table, arrays beside the data, or files of their own, to be scored by; and their names."""
     import numpy as np
 
     parts = [np.asarray(_labels(request.data, name, "--factors-from")) for name in names]

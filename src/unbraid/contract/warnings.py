@@ -110,28 +110,31 @@ CODES = {
     "UB201": Code(
         "an eigenvector lives on {share:.1f} % of the points: the embedding has collapsed.",
         "Raise tangent_weight, or try another n_neighbors.",
-        "A few points hang by a thread, and an eigenvector describes them alone.",
+        "A few points hang by a thread (outliers, a sparse corner), and an eigenvector describes them alone. Large "
+        "neighbourhoods and noise make it likelier.",
         NEVER,
     ),
     "UB202": Code(
         "local isometry is {isometry:.2f}: distances between neighbours are not kept, so the codes need not be the "
         "factors.",
-        "The data may be too sparse, or have another number of factors.",
-        "The theory needs factors that change the data at a constant rate; the codes found do not.",
+        "Take more points, or check the number of factors.",
+        "The theory needs factors that change the data at a constant rate; the codes found do not. The data may be too "
+        "sparse or noisy, have another number of factors, or simply not be of that kind.",
         "If only the order of the points along a code matters.",
     ),
     "UB203": Code(
         "the eigengap is {gap:.2f}: the spectrum does not say where the factors end.",
         "Check n_factors, or take more points.",
-        "The eigenvalue after the last factor is nearly as small as that of the last factor.",
+        "The eigenvalue after the last factor is nearly as small as that of the last factor: there are more or fewer "
+        "factors than were asked for, or too few points to tell.",
         "If you know the number of factors, and the codes look right.",
     ),
     "UB204": Code(
         "the rotation is uncertain: solutions that rest on different assumptions are {doubt:.0f} degrees apart (up to "
         "{usual:.0f} is usual), and the codes may be turned by up to {degrees} degrees.",
-        "The factors may be nearly Gaussian, dependent, or too few points; bring other evidence by rotation=, such as "
-        "a few labels.",
-        "The right space was found, but not for certain the axes in it.",
+        "Take more points, or bring other evidence by rotation=, such as a few labels.",
+        "The right space was found, but not for certain the axes in it: the factors are nearly Gaussian or depend on "
+        "each other, or the points are few.",
         "If any rotation serves, as for a regression on all codes.",
     ),
     "UB205": Code(

@@ -14,7 +14,9 @@ from unbraid.report.html import Report
 
 LOOPS, FOR_LOOPS = "no closed loops", "product-manifold"
 WRAPS = "No: a factor wraps around, and no code runs along it without a jump; product-manifold gives angles instead."
-LEGEND = "+ holds   ? cannot be told   ! does not hold, and decides   - does not hold, and the answer does not rest on it"
+LEGEND = (
+    "+ holds   ? cannot be told   ! does not hold, and decides   - does not hold, and the answer does not rest on it"
+)
 HOLDS = {True: "holds", False: "fails", None: "cannot tell"}
 ANSWERS = {
     "yes": "Yes: nothing that was measured speaks against finding the factors of these data.",
