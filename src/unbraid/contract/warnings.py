@@ -154,7 +154,7 @@ CODES = {
         "the neighbour graph falls into {pieces} pieces; the largest was embedded, and {outside} point(s) outside it "
         "were placed by the nearest local maps.",
         "Raise n_neighbors, or fit the pieces separately.",
-        "Some points lie apart from the rest.",
+        "Some points lie apart from the rest: outliers, classes, a discrete factor, or a gap in what was collected.",
         "If they are outliers that you do not need.",
     ),
     "UB208": Code(
