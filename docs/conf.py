@@ -15,12 +15,12 @@ version = release = __version__
 
 extensions = [
     "sphinx.ext.autodoc",
-    "numpydoc",
-    "sphinx_gallery.gen_gallery",
     "mathml",
     "method_chart",
-    "metric_table",
     "results_page",
+    "numpydoc",
+    "sphinx_gallery.gen_gallery",
+    "metric_table",
     "warning_list",
 ]
 exclude_patterns = ["_build", "sg_execution_times.rst", "auto_examples/sg_execution_times.rst"]
