@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))  # gallery_figures, metric_table, rooms_picture, warning_list
+sys.path.insert(0, str(Path(__file__).parent))  # the extensions of this folder
 
 import rooms_picture
 
@@ -15,7 +15,9 @@ version = release = __version__
 
 extensions = [
     "sphinx.ext.autodoc",
-    "sphinx.ext.mathjax",
+    "mathml",
+    "method_chart",
+    "results_page",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
     "metric_table",
@@ -32,6 +34,8 @@ html_theme_options = {
     "page_width": "1200px",
 }
 html_show_sourcelink = False
+html_math_renderer = "mathml"
+html_show_search_summary = False  # it would be fetched, which browsers refuse for files on disk
 default_role = "literal"
 
 autodoc_member_order = "bysource"

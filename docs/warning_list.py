@@ -1,32 +1,94 @@
-"""The directive ``.. warning-list::``: every warning with its cause and remedy, from the one list of them."""
+"""A page for each warning, and the directive ``.. warning-list::`` that links them: all from the one list of warnings.
+
+The pages are written to ``docs/warnings`` before a build, as ``warnings/UB203.rst``; an address never changes.
+"""
 
 import re
+from pathlib import Path
 
 from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from unbraid.contract.explain import explanation, sentence
 from unbraid.contract.warnings import CODES, KINDS
+
+PAGES = Path(__file__).parent / "warnings"
+# The page on what such a warning is about, by how its code begins; the longest beginning counts.
+ABOUT = {
+    "UB101": "diagnosis",
+    "UB102": "theory/gin",
+    "UB103": "theory/gin",
+    "UB104": "theory/gin",
+    "UB105": "theory/product-manifold",
+    "UB106": "theory/product-manifold",
+    "UB20": "theory/hessian-ica",
+    "UB21": "theory/hessian-ica",
+    "UB212": "trust",
+    "UB22": "theory/gin",
+    "UB23": "theory/product-manifold",
+    "UB24": "theory/geomancer",
+    "UB301": "files",
+    "UB302": "theory/gin",
+    "UB303": "theory/gin",
+    "UB304": "files",
+    "UB401": "autoencoders",
+    "UB402": "theory/geomancer",
+    "UB403": "theory/hessian-ica",
+}
+
+
+def about(code: str) -> str:
+    """The page on what a warning is about."""
+    return ABOUT[max((start for start in ABOUT if code.startswith(start)), key=len)]
+
+
+def warning_page(code: str) -> str:
+    """The page of a warning."""
+    kind = KINDS[code[:3]]
+    lines = [code, "=" * len(code), "", _plain(sentence(code)), ""]
+    for title, text in explanation(code).items():
+        silence = title == "To silence it"
+        lines += [title, "-" * len(title), ""]
+        lines += [".. code-block:: python", "", "   import warnings", "", f"   {text}"] if silence else [_plain(text)]
+        lines += [""]
+    whose = _without_codes(kind.__doc__ or "")
+    lines += [f"It is one of the kind ``unbraid.warnings.{kind.__name__}``: {whose[0].lower()}{whose[1:]}", ""]
+    lines += [f"What it is about: :doc:`/{about(code)}`. All warnings: :doc:`/warnings`.", ""]
+    return "\n".join(lines)
+
+
+def write_pages(app: Sphinx | None = None) -> None:
+    """Write the pages that changed, and take away those of codes that are gone."""
+    PAGES.mkdir(exist_ok=True)
+    for path in PAGES.glob("*.rst"):
+        if path.stem not in CODES:
+            path.unlink()
+    for code in CODES:
+        path, text = PAGES / f"{code}.rst", warning_page(code)
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
 
 
 def warning_list() -> list[str]:
-    """The lines of a section for each kind, with an entry for each code."""
+    """The lines of a section for each kind, with a link to the page of each code."""
     lines: list[str] = []
     for start, kind in KINDS.items():
-        about = (kind.__doc__ or "").splitlines()[0]
-        lines += [f".. rubric:: {kind.__name__}", "", re.sub(r" \(UB\d\.\.\)", "", about), ""]
-        for code, line in CODES.items():
+        lines += [f".. rubric:: {kind.__name__}", "", _without_codes(kind.__doc__ or ""), ""]
+        for code in CODES:
             if code.startswith(start):
-                lines += [f".. _{code}:", "", f"**{code}**  {_plain(line.sentence)}", ""]
-                lines += [f"   *Cause:* {_plain(line.cause)}", "", f"   *What to do:* {_plain(line.remedy)}", ""]
-                lines += [f"   *When to ignore it:* {_plain(line.ignore)}", ""]
+                lines += [f".. _{code}:", "", f":doc:`warnings/{code}`  {_plain(sentence(code))}", ""]
     return lines
 
 
+def _without_codes(text: str) -> str:
+    return re.sub(r" \(UB\d\.\.\)", "", text.splitlines()[0])
+
+
 def _plain(text: str) -> str:
-    """The text with an ellipsis for each figure, and names with an underscore at their end as code."""
-    return re.sub(r"([\w.]*\w_)(?!\w)", r"``\1``", re.sub(r"\{[^}]*\}", "…", text))
+    """The text with names as code: those with an underscore at their end, and those that are given a value."""
+    return re.sub(r"([\w.]*\w_(?!\w)|\b\w+=(?:'\w+'|\.\.\.|\w+|(?=[ ,])))", r"``\1``", text)
 
 
 class WarningList(SphinxDirective):
@@ -39,4 +101,5 @@ class WarningList(SphinxDirective):
 
 def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("warning-list", WarningList)
+    app.connect("builder-inited", write_pages)
     return {"parallel_read_safe": True}

@@ -10,6 +10,7 @@ import tifffile
 
 import unbraid as ub
 from tests.cli.command_line import run
+from unbraid.cli.data import Request, read_data
 from unbraid.contract import progress
 
 Z = np.random.default_rng(0).uniform(size=(200, 2))
@@ -54,6 +55,17 @@ def test_columns_that_are_labels_or_factors_are_not_data(fit, table):
     refused = fit(table, "--columns", "a,z")
     assert refused.code == 2
     assert "no column 'z'" in refused.err
+
+
+@pytest.mark.parametrize(("header", "told"), [(True, ["dye", "salt"]), (False, ["amounts 1", "amounts 2"])])
+def test_factors_of_a_file_of_their_own_have_names(fit, tmp_path, header, told):
+    pandas.DataFrame(X, columns=["a", "b", "c"]).to_csv(tmp_path / "x.csv", index=False)
+    pandas.DataFrame(Z, columns=["dye", "salt"]).to_csv(tmp_path / "amounts.csv", index=False, header=header)
+    result = fit(tmp_path / "x.csv", "--factors-from", "amounts.csv", "--factors", 2, "--json")
+    assert result.code == 0, result.err
+    np.testing.assert_allclose(np.load(os.path.join(json.loads(result.out)["run"], "factors.npy")), Z)
+    request = Request(str(tmp_path / "x.csv"), None, None, [], None, False, None, 0, factors_from="amounts.csv")
+    assert read_data(request, "pca-ica").factor_names == told
 
 
 def test_quiet_is_silent(fit, table):

@@ -22,6 +22,12 @@ from .command_line import run
         ("no file at /data/n_factors/x.npy", "no file at /data/n_factors/x.npy"),
         ("the key of the device", "the key of the device"),
         ("there is no 'n_factors.npy'", "there is no 'n_factors.npy'"),
+        (
+            "Raise tangent_weight, or try another n_neighbors.",
+            "Raise --set tangent_weight=..., or try another --neighbors.",
+        ),
+        ("bring evidence by rotation=, such as labels", "bring evidence by --set rotation=..., such as labels"),
+        ("rotation='pairs' needs pairs", "rotation='pairs' needs pairs"),
         ("n_factors is given by --set too", "n_factors is given by --set too"),
     ],
 )

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 import unbraid
-from unbraid.contract.warnings import CODES, KINDS, TrustWarning, give, say, warn
+from tests.cli.command_line import run
+from unbraid.contract.explain import explain, explanation, sentence
+from unbraid.contract.warnings import CODES, KINDS, TrustWarning, give, read_on, say, told, warn
 
 SRC = Path(unbraid.__file__).parent
 LIST = SRC / "contract" / "warnings.py"
@@ -99,12 +101,53 @@ def test_one_code_is_silenced_by_python_s_own_filter():
     assert [str(w.message)[:5] for w in caught] == ["UB208"]
 
 
-def test_the_page_lists_every_code(monkeypatch):
-    pytest.importorskip("sphinx")
-    monkeypatch.syspath_prepend(Path(__file__).parents[2] / "docs")
-    from warning_list import warning_list
+def test_a_warning_ends_with_where_to_read_on():
+    with pytest.warns(TrustWarning) as caught:
+        give(say("UB202", isometry=0.1) + " " + say("UB203", gap=1.5))
+    text = str(caught[0].message)
+    assert text.endswith("take more points. More: unbraid explain UB202 UB203")
+    assert told(text) == say("UB202", isometry=0.1) + " " + say("UB203", gap=1.5)
+    assert read_on(["nothing of ours, not even UB 203"]) == ""
 
-    page = "\n".join(warning_list())
-    assert re.findall(r"^\*\*(UB\d+)\*\*", page, flags=re.M) == list(CODES)
-    assert page.count("*Cause:*") == page.count("*When to ignore it:*") == len(CODES)
-    assert "{" not in page
+
+@pytest.mark.parametrize("code", CODES)
+def test_every_warning_is_explained(code):
+    parts = explanation(code)
+    assert list(parts) == ["Cause", "What to do", "When to ignore it", "To silence it"]
+    assert all(len(text) > 10 for text in parts.values())
+    text = explain(code.lower())
+    assert text.startswith(code)
+    assert "{" not in text
+    for part in (sentence(code), *parts.values()):
+        assert part in text
+
+
+def test_an_unknown_code_lists_the_known_ones():
+    with pytest.raises(ValueError, match=r"no warning 'UB999'\. There are: UB101, UB102"):
+        explain("UB999")
+
+
+def test_the_command_explains(monkeypatch, capsys):
+    assert run(monkeypatch, capsys, "explain", "UB202", "ub203").out == f"{explain('UB202')}\n\n{explain('UB203')}\n"
+    every = run(monkeypatch, capsys, "explain")
+    assert re.findall(r"^  (UB\d+)  ", every.out, flags=re.M) == list(CODES)
+    wrong = run(monkeypatch, capsys, "explain", "UB2")
+    assert (wrong.code, "UB201" in wrong.err) == (2, True)
+
+
+def test_every_code_has_a_page_and_a_link_to_it(monkeypatch, tmp_path):
+    pytest.importorskip("sphinx")
+    docs = Path(__file__).parents[2] / "docs"
+    monkeypatch.syspath_prepend(docs)
+    import warning_list
+
+    monkeypatch.setattr(warning_list, "PAGES", tmp_path)
+    (tmp_path / "UB999.rst").touch()
+    warning_list.write_pages()
+    assert sorted(path.stem for path in tmp_path.glob("*.rst")) == sorted(CODES), "a code that is gone has no page"
+    assert re.findall(r"^:doc:`warnings/(UB\d+)`", "\n".join(warning_list.warning_list()), flags=re.M) == list(CODES)
+    for code in CODES:
+        page = (tmp_path / f"{code}.rst").read_text(encoding="utf-8")
+        assert "{" not in page
+        assert all(f"\n{title}\n{'-' * len(title)}\n" in page for title in explanation(code))
+        assert (docs / f"{warning_list.about(code)}.rst").is_file()

@@ -42,7 +42,7 @@ def _options(
 
 
 # Modules of this folder, in the order of the help page; each has register(app).
-COMMANDS = ("demo", "diagnose", "fit", "explore", "evaluate", "probe", "study", "reproduce", "datasets")
+COMMANDS = ("demo", "diagnose", "fit", "explore", "evaluate", "probe", "study", "reproduce", "datasets", "explain")
 
 for _name in COMMANDS:
     import_module(f"unbraid.cli.{_name}").register(app)

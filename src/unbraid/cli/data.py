@@ -81,7 +81,7 @@ def _from_file(request: Request) -> Data:
     labels = None if request.labels is None else _labels(request.data, request.labels)
     if named is None:
         return Data(X, labels=labels)
-    return Data(X, _factors(request, named), named, labels)
+    return Data(X, *_factors(request, named), labels)
 
 
 def _names(text: str) -> list[str]:
@@ -97,13 +97,28 @@ def _columns(request: Request, factors: list[str]) -> list[str]:
     return [name for name in names_of(Path(request.data)) if name not in {*factors, request.labels}]
 
 
-def _factors(request: Request, names: list[str]) -> Any:
-    """Columns of the same table, arrays beside the data, or a file of their own, to be scored by."""
+def _factors(request: Request, names: list[str]) -> tuple[Any, list[str]]:
+    """Columns of the same table, arrays beside the data, or files of their own, to be scored by; and their names."""
     import numpy as np
 
     parts = [np.asarray(_labels(request.data, name, "--factors-from")) for name in names]
     parts = [np.unique(part, return_inverse=True)[1] if part.dtype.kind == "U" else part for part in parts]
-    return np.column_stack(parts)
+    told = [single for name, part in zip(names, parts) for single in _each(name, 1 if part.ndim < 2 else part.shape[1])]
+    return np.column_stack(parts), told
+
+
+def _each(name: str, count: int) -> list[str]:
+    """A name for each of several columns: those that a table has, or the name with numbers."""
+    from unbraid.cli.evaluate import is_number
+    from unbraid.datasets.frames import names_of
+
+    if count == 1:
+        return [name]
+    path = Path(name)
+    header = names_of(path) if path.suffix.lower() in TABLES and path.is_file() else []
+    if len(header) == count and not any(map(is_number, header)):
+        return header
+    return [f"{path.stem} {number}" for number in range(1, count + 1)]
 
 
 def _labels(data: str, labels: str, option: str = "--labels") -> Any:

@@ -89,8 +89,9 @@ def _print(fits: Sequence["Fitted"], path: Path) -> None:
         row = map(str, demo_row(fit, ["neighbours k"]))
         table.add_row(*row, style="bold green" if fit is best else None)
     Console().print(table)
+    typer.echo("MCC is the agreement with the true position: 1 is perfect. The methods did not see it.")
     for fit in fits:
         for concern in fit.concerns:
             typer.echo(f"{fit.summary.title}: {concern}")
     typer.echo(f"The report, with pictures: {path.resolve()}")
-    typer.echo("Open it in a browser. On your own data: unbraid fit DATA --factors 2 --out RUN")
+    typer.echo("Open it in a browser. On your own data: unbraid diagnose DATA, then unbraid fit DATA --out RUN")

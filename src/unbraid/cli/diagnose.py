@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from unbraid.cli.flags import in_flags
 from unbraid.cli.options import AUTO, number
 from unbraid.cli.reading import COLUMNS, DATA, DIVIDE, KEY, OPTION, POINTS, RESIZE, SKIP_UNREADABLE
 
@@ -52,9 +53,10 @@ def diagnose(
         data, key, points, option or [], resize, skip_unreadable, labels, seed, columns=columns, divide=divide
     )
     read = read_data(request, AUTO)
+    typer.echo(f"Looking at {data}: some seconds, more for large images ...", err=True)
     found = ub.diagnose(read.X, read.labels, n_factors=count)
     typer.echo(f"{data}: {found.n_rows} observations, {found.n_used} of them looked at\n")
-    typer.echo(found)
+    typer.echo(in_flags(str(found)))
     if json is not None:
         found.to_json(json)
     if report is not None:

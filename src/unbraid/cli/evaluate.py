@@ -84,15 +84,20 @@ def _read_csv(path: Path) -> Any:
 
     with path.open(newline="", encoding="utf-8") as file:
         rows = [row for row in csv.reader(file) if row]
-    if rows and not all(_is_number(cell) for cell in rows[0]):
+    if rows and not all(is_number(cell) for cell in rows[0]):
         rows = rows[1:]
-    if not rows or len({len(row) for row in rows}) > 1 or not all(_is_number(cell) for row in rows for cell in row):
+    if not rows or len({len(row) for row in rows}) > 1 or not all(is_number(cell) for row in rows for cell in row):
         raise ValueError(f"{path} is not a table of numbers separated by commas, all rows of one length.")
     whole = all(cell.strip().lstrip("+-").isdigit() for row in rows for cell in row)
     return np.array(rows, dtype=float).astype(np.int64 if whole else np.float64)
 
 
-def _is_number(cell: str) -> bool:
+def is_number(cell: str) -> bool:
+    """Whether the cell of a table is a number.
+
+    >>> is_number("1e-3"), is_number("dye")
+    (True, False)
+    """
     try:
         float(cell)
     except ValueError:

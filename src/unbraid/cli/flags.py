@@ -11,17 +11,21 @@ SWITCHES = {"skip_unreadable"}
 
 _VALUE = r"'[^']*'|\"[^\"]*\"|\(\d+, ?\d+\)|\.\.\.|[+-]?\w+(?:\.\w+)*"
 _GIVEN = re.compile(rf"(?<![\w/.'-])({'|'.join(FLAGS)})=({_VALUE})")
+_SETTING = re.compile(r"(?<![\w/.'-])(?:(rotation)=|(tangent_weight|n_init)(?![\w=]))(?![\w'\"])")
 _NAMED = re.compile(rf"(?<![\w/.'-])({'|'.join(name for name in FLAGS if '_' in name)})(?![\w/='-]|\.\w)")
 
 
 def in_flags(message: str) -> str:
     """The message with flags in place of arguments: values given to them, and names that are no ordinary word.
 
+    Parameters without a flag of their own are given by ``--set``.
+
     >>> in_flags("Raise n_neighbors to 9 or more, or give n_factors='auto' and resize=(64, 48).")
     'Raise --neighbors to 9 or more, or give --factors auto and --resize 64x48.'
     """
     if "--set" in message:  # it is about parameters by their own names
         return message
+    message = _SETTING.sub(lambda found: f"--set {found[1] or found[2]}=...", message)
     return _NAMED.sub(lambda found: FLAGS[found[1]], _GIVEN.sub(_as_flag, message))
 
 

@@ -110,6 +110,8 @@ def print_outcome(fitted: "Fitted", run: Path) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from unbraid.contract.warnings import read_on
+
     summary = fitted.summary
     found = "" if fitted.codes is None else f"{fitted.codes.shape[1]} code(s) "
     typer.echo(f"{found}in {fitted.seconds:.1f} s.")
@@ -128,6 +130,9 @@ def print_outcome(fitted: "Fitted", run: Path) -> None:
         typer.echo(f"On the way: {in_flags(remark)}")
     if not fitted.concerns:
         typer.echo(summary.note)
+    more = read_on([*fitted.concerns, *fitted.remarks])
+    if more:
+        typer.echo(f"Cause, remedy, and when to ignore it: {more}")
     files = "the model, codes.npy and report.html" if fitted.codes is not None else "the model and report.html"
     typer.echo(f"\nSaved in {run}: {files}. Next:")
     typer.echo(f"  open {run / 'report.html'} in a browser")

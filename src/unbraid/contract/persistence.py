@@ -157,7 +157,9 @@ def load(path: str | os.PathLike[str]) -> Any:
     """
     path = Path(path)
     if not (path / CONFIG).is_file():
-        raise FileNotFoundError(f"{path} is not a saved run: {CONFIG} is missing. Give the folder that save() wrote.")
+        raise FileNotFoundError(
+            f"{path} is not a saved run: {CONFIG} is missing. Give the folder that `unbraid fit` or save() wrote."
+        )
     try:
         config, arrays = _read(path)
         decoder = Decoder(arrays, config["format"])

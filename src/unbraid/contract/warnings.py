@@ -4,7 +4,9 @@ Python's own filters take any warning by its class, all by their common parent, 
 ``warnings.filterwarnings("ignore", message=".*UB204")``.
 """
 
+import re
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sklearn.exceptions import ConvergenceWarning as _ConvergenceWarning
@@ -108,28 +110,31 @@ CODES = {
     "UB201": Code(
         "an eigenvector lives on {share:.1f} % of the points: the embedding has collapsed.",
         "Raise tangent_weight, or try another n_neighbors.",
-        "A few points hang by a thread, and an eigenvector describes them alone.",
+        "A few points hang by a thread (outliers, a sparse corner), and an eigenvector describes them alone. Large "
+        "neighbourhoods and noise make it likelier.",
         NEVER,
     ),
     "UB202": Code(
         "local isometry is {isometry:.2f}: distances between neighbours are not kept, so the codes need not be the "
         "factors.",
-        "The data may be too sparse, or have another number of factors.",
-        "The theory needs factors that change the data at a constant rate; the codes found do not.",
+        "Take more points, or check the number of factors.",
+        "The theory needs factors that change the data at a constant rate; the codes found do not. The data may be too "
+        "sparse or noisy, have another number of factors, or simply not be of that kind.",
         "If only the order of the points along a code matters.",
     ),
     "UB203": Code(
         "the eigengap is {gap:.2f}: the spectrum does not say where the factors end.",
         "Check n_factors, or take more points.",
-        "The eigenvalue after the last factor is nearly as small as that of the last factor.",
+        "The eigenvalue after the last factor is nearly as small as that of the last factor: there are more or fewer "
+        "factors than were asked for, or too few points to tell.",
         "If you know the number of factors, and the codes look right.",
     ),
     "UB204": Code(
         "the rotation is uncertain: solutions that rest on different assumptions are {doubt:.0f} degrees apart (up to "
         "{usual:.0f} is usual), and the codes may be turned by up to {degrees} degrees.",
-        "The factors may be nearly Gaussian, dependent, or too few points; bring other evidence by rotation=, such as "
-        "a few labels.",
-        "The right space was found, but not for certain the axes in it.",
+        "Take more points, or bring other evidence by rotation=, such as a few labels.",
+        "The right space was found, but not for certain the axes in it: the factors are nearly Gaussian or depend on "
+        "each other, or the points are few.",
         "If any rotation serves, as for a regression on all codes.",
     ),
     "UB205": Code(
@@ -149,7 +154,7 @@ CODES = {
         "the neighbour graph falls into {pieces} pieces; the largest was embedded, and {outside} point(s) outside it "
         "were placed by the nearest local maps.",
         "Raise n_neighbors, or fit the pieces separately.",
-        "Some points lie apart from the rest.",
+        "Some points lie apart from the rest: outliers, classes, a discrete factor, or a gap in what was collected.",
         "If they are outliers that you do not need.",
     ),
     "UB208": Code(
@@ -371,7 +376,7 @@ def say(code: str, **figures: object) -> str:
 
 
 def give(text: str, *, stacklevel: int = 2) -> None:
-    """Give the warning of a text that :func:`say` made, or of several of one kind.
+    """Give the warning of a text that :func:`say` made, or of several of one kind; it ends with where to read on.
 
     Parameters
     ----------
@@ -379,7 +384,7 @@ def give(text: str, *, stacklevel: int = 2) -> None:
     stacklevel : int
         As of :func:`warnings.warn`: 2 points at the caller of the function that calls this one.
     """
-    warnings.warn(text, KINDS[text[:3]], stacklevel=stacklevel + 1)
+    warnings.warn(f"{text}{_MORE}{read_on([text])}", KINDS[text[:3]], stacklevel=stacklevel + 1)
 
 
 def warn(code: str, *, stacklevel: int = 2, **figures: object) -> None:
@@ -395,3 +400,45 @@ def warn(code: str, *, stacklevel: int = 2, **figures: object) -> None:
         What the sentence has room for.
     """
     give(say(code, **figures), stacklevel=stacklevel + 1)
+
+
+_MORE = " More: "
+
+
+def read_on(texts: Iterable[str]) -> str:
+    """The command that explains the codes in some texts; empty where they have none.
+
+    Parameters
+    ----------
+    texts : iterable of str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> read_on([say("UB208"), say("UB301", count=3, of=10), "The data are curved."])
+    'unbraid explain UB208 UB301'
+    """
+    codes = dict.fromkeys(code for text in texts for code in re.findall(r"\b(UB\d{3}):", text))
+    return " ".join(["unbraid explain", *codes]) if codes else ""
+
+
+def told(text: str) -> str:
+    """The text of a warning without where to read on.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> told("UB208: ICA did not converge. More: unbraid explain UB208")
+    'UB208: ICA did not converge.'
+    """
+    return text.partition(f"{_MORE}unbraid explain ")[0]

@@ -14,6 +14,9 @@ from unbraid.report.html import Report
 
 LOOPS, FOR_LOOPS = "no closed loops", "product-manifold"
 WRAPS = "No: a factor wraps around, and no code runs along it without a jump; product-manifold gives angles instead."
+LEGEND = (
+    "+ holds   ? cannot be told   ! does not hold, and decides   - does not hold, and the answer does not rest on it"
+)
 HOLDS = {True: "holds", False: "fails", None: "cannot tell"}
 ANSWERS = {
     "yes": "Yes: nothing that was measured speaks against finding the factors of these data.",
@@ -129,6 +132,7 @@ class Diagnosis:
         lines = [self.answer, f"Use: {self._method_words()}", *(f"  {reason}" for reason in self.reasons), ""]
         width = max((len(f.assumption) for f in self.findings), default=0)
         lines += [f"{_mark(f)} {f.assumption:{width}s}  {f.words}" for f in self.findings]
+        lines += ["", LEGEND]
         lines += ["", "What would help:", *(f"  {remedy}" for remedy in self.remedies)] if self.remedies else []
         return "\n".join(lines)
 

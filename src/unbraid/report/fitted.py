@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from unbraid.contract.inputs import Rows, is_sliceable
 from unbraid.contract.summary import Summary
-from unbraid.contract.warnings import AssumptionWarning, TrustWarning
+from unbraid.contract.warnings import AssumptionWarning, TrustWarning, told
 from unbraid.datasets.base import Dataset
 from unbraid.metrics.local_isometry import isometry_of_pairs, neighbor_pairs
 from unbraid.metrics.mcc import mcc
@@ -246,7 +246,7 @@ def _sorted_out(caught: Sequence[warnings.WarningMessage], known: list[str]) -> 
     concerns: dict[str, None] = {}
     remarks: dict[str, None] = {}
     for warning in caught:
-        text = str(warning.message)
+        text = told(str(warning.message))
         if not any(concern in text for concern in known):
             grave = issubclass(warning.category, TrustWarning | AssumptionWarning)
             (concerns if grave else remarks)[text] = None

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unbraid.contract.summary import Section
+from unbraid.contract.warnings import read_on
 from unbraid.metrics.kinds import columns_of
 from unbraid.report.decoded import plot_images, plot_reconstructions, plot_samples
 from unbraid.report.drawing import as_rows, is_pictures
@@ -167,6 +168,9 @@ def add_trust(page: Report, fit: Fitted) -> None:
     page.table(["figure", "value", "what it means"], [(f.name, f.value, f.meaning) for f in fit.summary.facts])
     if fit.remarks:
         page.text("Warnings on the way:", *(_sentence(remark) for remark in fit.remarks))
+    more = read_on([*fit.concerns, *fit.remarks])
+    if more:
+        page.text("Cause, remedy, and when to ignore it:").code(more)
 
 
 def add_section(page: Report, section: Section, sample: NDArray, *, folded: bool = False) -> None:

@@ -66,7 +66,9 @@ def _choices(selection: Selection, scores: list[float]) -> list[str]:
             f"mutual information of the codes {chosen.dependence:.3f})."
         )
         excluded = sum(bool(c.excluded) for c in selection.candidates)
-        if excluded:
+        if chosen.excluded:
+            found.append(f"No setting is sound, this one neither ({chosen.excluded}); it scored best of them.")
+        elif excluded:
             found.append(f"{excluded} of them could not be chosen; the table of settings says why.")
         if len(scores) > 1:
             found.append(
