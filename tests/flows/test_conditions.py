@@ -145,3 +145,22 @@ def test_information_of_classes_far_apart_is_their_entropy():
     z = rng.normal(size=(4000, 2)) + np.array([[-50, 0], [50, 0]])[labels]
     logs = -0.5 * (z[:, None] - np.array([[-50, 0], [50, 0]])) ** 2
     np.testing.assert_allclose(class_information(logs, labels, np.array([0.5, 0.5])), [np.log(2), 0], atol=1e-9)
+
+
+def test_sets_share_one_spread_once_the_training_settles():
+    """Sets of very different spreads: first the mean of their log stds, then the log of their root mean square."""
+    rng = np.random.default_rng(0)
+    stds = np.array([0.1, 1.0, 4.0])
+    codes = rng.normal(size=(3, 5, 2)) * stds[:, None, None] + 7 * np.arange(3)[:, None, None]
+    condition = Sets(family("normal"), 3, 3, 5, shared_spread=True)
+    r = torch.from_numpy(codes.reshape(15, 2).T[None].copy())
+    constant = 1 + np.log(2 * np.pi)  # of two latents, half of it each
+    var = codes.var(1)
+    own = condition.loss(r, np.arange(3), None)
+    np.testing.assert_allclose(own[0], 0.5 * np.log(var).mean(0).sum() + constant, rtol=1e-6)
+    condition.settle()
+    shared = condition.loss(r, np.arange(3), None)
+    np.testing.assert_allclose(shared[0], 0.5 * np.log(var.mean(0)).sum() + constant, rtol=1e-6)
+    plain = Sets(family("normal"), 3, 3, 5)
+    plain.settle()
+    np.testing.assert_allclose(plain.loss(r, np.arange(3), None), own)

@@ -7,7 +7,7 @@ import pytest
 
 import unbraid as ub
 from unbraid.contract.warnings import TrustWarning
-from unbraid.flows.spectrum import count_above_noise, warn_of_uncertain_count
+from unbraid.flows.spectrum import count_above_noise, found_again, warn_of_disagreement, warn_of_uncertain_count
 
 
 @pytest.mark.parametrize("own_noise", [1.0, 4.0])
@@ -71,3 +71,41 @@ def test_noise_alone_is_warned_of():
     X = np.random.default_rng(0).normal(size=(2000, 5))
     with pytest.warns(TrustWarning, match="lower noise"):
         ub.NICE(max_steps=1, learning_rate=1e-9, n_init=1, noise=3.0, engine="torch", random_state=0).fit(X)
+
+
+def shelves(seed, *groups):
+    """Ratios of groups (how many, lowest, highest), uniform on the log scale, and 400 latents of noise."""
+    rng = np.random.default_rng(seed)
+    parts = [np.exp(rng.uniform(np.log(low), np.log(high), n)) for n, low, high in groups]
+    return rng.permutation(np.concatenate([*parts, np.exp(rng.uniform(0, 0.3, 400))]))
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("n", [5, 12])
+def test_a_shelf_of_fine_structure_is_not_counted_but_stays_possible(n, seed):
+    count = count_above_noise(shelves(seed, (n, 20, 90), (60, 2.5, 3)))
+    assert count.n == n
+    assert count.low <= n
+    assert count.high == pytest.approx(60 + n, abs=2)
+    assert not count.clear
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("n", [12, 40])
+def test_many_factors_are_no_shelf(n, seed):
+    count = count_above_noise(shelves(seed, (n, 8, 40)))
+    assert (count.n, count.low, count.high) == (n, n, n)
+
+
+def test_codes_that_other_starts_lack_are_warned_of():
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(2000, 3))
+    starts = np.stack([z, z[:, [1, 0, 2]] * [2, -1, 1], z + [0, 0, 1] * rng.normal(size=z.shape)])
+    found = found_again(starts, 0)
+    assert found == pytest.approx([1, 1, (1 + np.sqrt(0.5)) / 2], abs=0.02)
+    with pytest.warns(TrustWarning, match=r"UB222: the starts disagree: others have code 3 with a correlation of 0.8"):
+        warn_of_disagreement(found, 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_disagreement(found, 2)
+        warn_of_disagreement(found_again(starts[:1], 0), 3)  # one start has none to compare with

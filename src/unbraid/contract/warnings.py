@@ -196,6 +196,13 @@ CODES = {
         "Informative latents and noise are not clearly told apart in the spectrum of a flow.",
         "If the number is the one you expect, or you choose the latents yourself.",
     ),
+    "UB222": Code(
+        "the starts disagree: others have code {which} with a correlation of {correlation:.2f} only ({usual:g} or more "
+        "is usual), so it is not settled by the data.",
+        "Augment what the code should follow, or give more points; found_again_ has the figure of every code.",
+        "The loss cannot see a function of what is not augmented in an augmented code, and noise is found anew.",
+        "If you do not use this code.",
+    ),
     "UB231": Code(
         "{found} factors were found of the {wanted} that were asked for: nothing else changes the data on its own.",
         "Shorter factors need more rows.",

@@ -155,12 +155,18 @@ class FlowEstimator(FlowCoder):
 
     @classmethod
     def _upgrade(cls, state: dict[str, Any], run_format: int) -> dict[str, Any]:
-        """Runs of format 1 kept the losses of all starts as "loss", and had no measure of the data noise."""
+        """Runs of format 1 kept the losses of all starts as "loss", and had no measure of the data noise.
+
+        The factor of the drop was not kept at first.
+        """
         state = super()._upgrade(state, run_format)
         if run_format == 1 and "order_" in state:
             d = len(state["order_"])
             state |= {"above_noise_": np.full(d, np.nan), "n_informative_interval_": (1, d)}
             state["history_"] = [r | {"losses": r["loss"], "loss": min(r["loss"])} for r in state["history_"]]
+        if "order_" in state and "n_informative_drop_" not in state:
+            ratios = state["above_noise_"]
+            state["n_informative_drop_"] = count_above_noise(ratios).drop if np.isfinite(ratios).all() else np.nan
         return state
 
     def _summary(self) -> Summary:
@@ -215,6 +221,7 @@ class FlowEstimator(FlowCoder):
         self.above_noise_ = above_noise[self.order_]
         count = count_above_noise(self.above_noise_)
         self.n_informative_interval_ = (count.low, count.high)
+        self.n_informative_drop_ = count.drop
         if isinstance(self.n_factors, str):
             if self.n_factors != "auto":
                 raise ValueError(f"n_factors={self.n_factors!r} must be 'auto' or a number of latents.")

@@ -19,6 +19,8 @@ from unbraid.flows.summary import sampled
 from unbraid.flows.training import encode_elsewhere
 from unbraid.networks.flow import Flow
 
+MOST_IMAGES = 8000  # whose codes are described; each takes some milliseconds
+
 
 class ConditionalFlow(Density):
     """A flow with a condition: classes, soft labels or continuous values."""
@@ -138,17 +140,23 @@ class ConditionalFlow(Density):
         return by_class
 
     def _describe(self, X: np.ndarray, values: np.ndarray, labels: Labels, rng: np.random.Generator) -> None:
-        """Statistics of the codes of all points (with the data noise, as in training), order, information."""
+        """Statistics of the codes of all points (of 8,000 images) with the data noise; order, information."""
+        if labels.kind == "continuous":
+            self.priors_ = np.array([])
+        else:
+            whole = one_hot(values, len(labels.classes)) if labels.kind == "classes" else torch.from_numpy(values)
+            self.priors_ = whole.mean(0).numpy()
+        if len(self._network_shape) == 3 and len(X) > MOST_IMAGES:
+            some = _some_of(values, labels.kind, rng)
+            X, values = X[some], values[some]
         noisy = X + (self.noise_ * rng.standard_normal(X.shape)).astype(X.dtype)
         r = self._encode(noisy)[0].astype(np.float64)
         self.classes_, self.condition_ = labels.classes, labels.kind
         self._centre, self._scale = labels.centre, labels.scale
         if labels.kind == "continuous":
-            self.priors_ = np.array([])
             first, second = self._parameters_at(values)
         else:
             weights = one_hot(values, len(labels.classes)) if labels.kind == "classes" else torch.from_numpy(values)
-            self.priors_ = weights.mean(0).numpy()
             p = class_parameters(self._family, torch.from_numpy(r)[None], weights)
             first, second = p[0][0].numpy(), p[1][0].numpy()
         stds = self._spread(r, values, first, labels.kind)
@@ -194,3 +202,13 @@ class ConditionalFlow(Density):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = self._needs_labels
         return tags
+
+
+def _some_of(values: np.ndarray, kind: str, rng: np.random.Generator) -> np.ndarray:
+    """About 8,000 rows; a class that would have fewer than 200 of them has 200, or all it has."""
+    order = rng.permutation(len(values))
+    if kind != "classes":
+        return order[:MOST_IMAGES]
+    share = MOST_IMAGES / len(values)
+    members = [order[values[order] == c] for c in range(values.max() + 1)]
+    return np.concatenate([m[: max(200, round(share * len(m)))] for m in members])

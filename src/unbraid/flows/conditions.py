@@ -30,6 +30,9 @@ class Condition:
         """Mean -log density of codes r (K, features, batch) for each of K models."""
         raise NotImplementedError
 
+    def settle(self) -> None:
+        """The learning rate has dropped: what a condition asks of the last part of a training starts here."""
+
     def point_weights(self) -> Tensor:
         """Of the points of a batch, summing to 1."""
         raise NotImplementedError
@@ -120,15 +123,33 @@ class Sets(Shuffled):
     """Each point's augmentations are its own class: statistics over the set (self-supervised GIN, Eq. 7).
 
     The codes of a batch come point by point, ``n_members`` rows each. ``marginal`` weighs a second term, the sum over
-    latents of the log std over the whole batch: it settles what the sets leave free.
+    latents of the log std over the whole batch, and ``shared_spread`` gives all sets the same std of a latent once the
+    training settles: both decide what the sets leave free.
     """
 
-    def __init__(self, family: Normal, n: int, batch_size: int, n_members: int, marginal: float = 0.0):
+    def __init__(
+        self,
+        family: Normal,
+        n: int,
+        batch_size: int,
+        n_members: int,
+        marginal: float = 0.0,
+        shared_spread: bool = False,
+    ):
         super().__init__(family, n, batch_size)
-        self.n_members, self.marginal = n_members, marginal
+        self.n_members, self.marginal, self.shared_spread = n_members, marginal, shared_spread
+        self._settled = False
+
+    def settle(self) -> None:
+        self._settled = True
 
     def loss(self, r: Tensor, index: np.ndarray, extra: Tensor) -> Tensor:
-        loss = self._grouped(r.unflatten(2, (len(index), self.n_members))).mean(-1)
+        sets = r.unflatten(2, (len(index), self.n_members))
+        if self.shared_spread and self._settled:
+            var = (sets - sets.mean(-1, keepdim=True)).square().mean((-1, -2)) + FLOOR
+            loss = 0.5 * var.log().sum(1) + 0.5 * r.shape[1] * (1 + np.log(2 * np.pi))
+        else:
+            loss = self._grouped(sets).mean(-1)
         if self.marginal == 0:
             return loss
         var = (r - r.mean(-1, keepdim=True)).square().mean(-1) + FLOOR

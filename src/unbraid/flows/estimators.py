@@ -55,6 +55,8 @@ class GIN(ConditionalFlow):
         Latents that matter; the first columns of :meth:`transform`.
     n_informative_interval_ : (int, int)
         The counts that the spectrum allows.
+    n_informative_drop_ : float
+        By which factor ``above_noise_`` falls after the last latent that was counted; 2 or more is a clear drop.
     above_noise_ : array (n_features,)
         The spread of each latent over all points, over the one that the data noise alone gives it: near 1 where it
         carries only noise.

@@ -14,7 +14,7 @@ from unbraid.flows.augment import caller, draw_sets
 from unbraid.flows.base import FlowEstimator
 from unbraid.flows.checks import refuse_large_offsets
 from unbraid.flows.conditions import Sets
-from unbraid.flows.spectrum import agreement
+from unbraid.flows.spectrum import agreement, found_again, warn_of_disagreement
 from unbraid.flows.training import encode_elsewhere
 from unbraid.networks.flow import Flow
 
@@ -48,6 +48,11 @@ class SelfSupervisedGIN(FlowEstimator):
         term prefers the smaller of such latents; it helps some seeds with one augmented
         dimension, and biases others where the factors depend on each other. Large values take out
         what factors have in common and cost accuracy where the true factors depend on each other. 0 is the paper.
+    shared_spread : bool
+        Once the learning rate has dropped, every set has the same std of a latent, in place of one of its own: an
+        augmentation is taken to move its factor by the same amount wherever the point lies. Where one factor of
+        several is augmented, the sets' own stds leave a(z2) z1 free with any a of what is not augmented; this does
+        not. Give False where an augmentation moves some points more than others, and for the paper's loss.
     n_init : int
         Starts, trained at once. From three on, the one is kept whose codes agree most with those of the others
         (:func:`~unbraid.flows.spectrum.agreement`): the loss does not see every way to fail.
@@ -56,12 +61,15 @@ class SelfSupervisedGIN(FlowEstimator):
 
     Attributes
     ----------
-    n_informative_, n_informative_interval_, above_noise_, importance_, reach_, stds_, order_, init_scores_, history_ :
-        As in GIN; ``stds_`` is the std over all points.
+    n_informative_, n_informative_interval_, n_informative_drop_, above_noise_, importance_, reach_, stds_, order_ :
+        As in GIN, and so are ``init_scores_`` and ``history_``; ``stds_`` is the std over all points.
     set_stds_ : array (n_features,)
         RMS over points of the std within a set.
     information_ : array (n_features,)
         log(std over all / std within a set), in nats.
+    found_again_ : array (n_features,)
+        How well the other starts have each code: mean of its largest absolute correlation with one of theirs; NaN
+        with one start. ``fit`` warns where an informative code has less than 0.95.
 
     References
     ----------
@@ -88,6 +96,7 @@ class SelfSupervisedGIN(FlowEstimator):
         *,
         n_augmentations: int = 10,
         marginal: float = 0.004,
+        shared_spread: bool = True,
         batch_size: int = 250,
         n_init: int = 6,
         patience: int = 10,
@@ -97,6 +106,7 @@ class SelfSupervisedGIN(FlowEstimator):
         self.augment = augment
         self.n_augmentations = n_augmentations
         self.marginal = marginal
+        self.shared_spread = shared_spread
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit to points with ``augment``, or to sets (n, M, ...) without; ``y`` is ignored."""
@@ -113,7 +123,7 @@ class SelfSupervisedGIN(FlowEstimator):
         shuffled = split.permutation(n)
         held = min(round(self.validation_fraction * n), n - 2, 1000)
         held_out, train = shuffled[:held], shuffled[held:]
-        condition = Sets(self._family, len(train), self.batch_size, members, self.marginal)
+        condition = Sets(self._family, len(train), self.batch_size, members, self.marginal, self.shared_spread)
 
         def rows_of(index: np.ndarray, rng: np.random.Generator) -> Tensor:
             part = sets[index] if sets is not None else draw(points[index], rng)
@@ -183,10 +193,10 @@ class SelfSupervisedGIN(FlowEstimator):
 
         def choose(scores: np.ndarray, theta: Tensor) -> int:
             good = np.flatnonzero(np.isfinite(scores))
-            if len(good) < 3:
-                return int(np.argmin(scores))
-            codes = flow.encode(theta, noisy, batch_size=1000)[0].double().numpy()
-            return int(good[np.argmax(agreement(codes[good]))])
+            codes = flow.encode(theta, noisy, batch_size=1000)[0].double().numpy()[good]
+            kept = int(np.argmin(scores[good]) if len(good) < 3 else np.argmax(agreement(codes)))
+            self.found_again_ = found_again(codes, kept)
+            return int(good[kept])
 
         return evaluate, choose
 
@@ -203,6 +213,8 @@ class SelfSupervisedGIN(FlowEstimator):
         self.information_ = np.log(np.maximum(self.stds_ / self.set_stds_, 1))
         self.middle_ = np.median(r, 0)[self.order_]
         self.n_members_ = members
+        self.found_again_ = self.found_again_[self.order_]
+        warn_of_disagreement(self.found_again_, self.n_informative_)
 
     def transform(self, X: Any) -> np.ndarray:
         """Codes (n, n_features) of points, or (n, M, n_features) of sets; the most important latent first."""
@@ -212,6 +224,14 @@ class SelfSupervisedGIN(FlowEstimator):
             members = self._new_rows(np.asarray(X).reshape(-1, *shape))
             return self._codes_of(members).reshape(-1, n_members, self._n_features_out)
         return self._codes_of(self._new_rows(X))
+
+    @classmethod
+    def _upgrade(cls, state: dict[str, Any], run_format: int) -> dict[str, Any]:
+        """Older runs let every set have its own spread, and did not keep how well starts agree."""
+        state = {"shared_spread": False} | super()._upgrade(state, run_format)
+        if "order_" in state:
+            state.setdefault("found_again_", np.full(len(state["order_"]), np.nan))
+        return state
 
     def _get_state(self) -> dict[str, Any]:
         state = super()._get_state()

@@ -101,6 +101,7 @@ class FlowTrainer:
 
     def _drop(self) -> None:
         self._dropped, self._waited = True, 0
+        self.condition.settle()
         for group in self.optimizer.param_groups:
             group["lr"] = self.schedule.learning_rate / 10
 
