@@ -14,7 +14,10 @@ from unbraid.reproduce.run import run_paper
 __all__ = ["PAPERS", "Page", "Paper", "load_paper", "reproduce"]
 
 # Name on the command line, and module of this folder.
-PAPERS: dict[str, str] = {}
+PAPERS: dict[str, str] = {
+    "gin": "gin",
+    "self-supervised-gin": "self_supervised_gin",
+}
 
 
 def load_paper(name: str) -> Paper:
