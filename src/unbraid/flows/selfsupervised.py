@@ -52,7 +52,7 @@ class SelfSupervisedGIN(FlowEstimator):
         Once the learning rate has dropped, every set has the same std of a latent, in place of one of its own: an
         augmentation is taken to move its factor by the same amount wherever the point lies. Where one factor of
         several is augmented, the sets' own stds leave a(z2) z1 free with any a of what is not augmented; this does
-        not. Give False where an augmentation moves some points more than others, and for the paper's loss.
+        not. It mends most starts and ruins some, so it is not the default; False is the paper's loss.
     n_init : int
         Starts, trained at once. From three on, the one is kept whose codes agree most with those of the others
         (:func:`~unbraid.flows.spectrum.agreement`): the loss does not see every way to fail.
@@ -96,7 +96,7 @@ class SelfSupervisedGIN(FlowEstimator):
         *,
         n_augmentations: int = 10,
         marginal: float = 0.004,
-        shared_spread: bool = True,
+        shared_spread: bool = False,
         batch_size: int = 250,
         n_init: int = 6,
         patience: int = 10,
