@@ -74,6 +74,7 @@ def test_killed_and_resumed_gives_the_same_bytes(tmp_path, method):
     assert without_seconds(resumed.history_) == without_seconds(whole.history_)
 
 
+@pytest.mark.filterwarnings("ignore:UB222")  # starts may disagree after so few steps
 @pytest.mark.parametrize("method", ["VAE", "GIN", "SelfSupervisedGIN"])
 def test_interrupt_saves_and_the_next_fit_goes_on(tmp_path, method):
     steps, checkpoint = 700, tmp_path / "run.safetensors"
