@@ -4,6 +4,7 @@ import threading
 import time
 
 import pytest
+import torch
 
 import unbraid as ub
 from unbraid.study import Store, engine, run_study, work
@@ -207,3 +208,17 @@ def test_status_says_who_works(tmp_path):
         assert (found.done, found.pending, found.running, found.failed, found.writer) == (1, 3, 0, 0, False)
         assert "1 of 4 done" in str(found)
         assert "Nobody works on it now" in str(found)
+
+
+def test_the_bits_do_not_depend_on_the_threads_there_are(tmp_path):
+    """As many as the machine has in this process, one in a worker: the results are the same."""
+    before, found = torch.get_num_threads(), []
+    try:
+        for threads in (1, 2):
+            torch.set_num_threads(threads)
+            run_study(tiny(), tmp_path / str(threads), workers=0)
+            found.append(content(Store(tmp_path / str(threads))))
+            assert torch.get_num_threads() == threads
+    finally:
+        torch.set_num_threads(before)
+    assert found[0] == found[1]

@@ -2,13 +2,11 @@
 
 import sys
 from collections.abc import Callable
-from functools import cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import ThreadpoolController
 
 from unbraid.contract.extras import require
 from unbraid.contract.inputs import Rows
@@ -16,6 +14,7 @@ from unbraid.contract.lazy import codes_by_blocks, is_lazy
 from unbraid.contract.progress import bar
 from unbraid.contract.randomness import check_random_state
 from unbraid.contract.summary import Summary
+from unbraid.contract.threads import one_blas_thread
 from unbraid.export.exportable import Exportable
 from unbraid.export.graphs import Graphs
 from unbraid.manifold.noise import has_structure
@@ -34,11 +33,6 @@ Evidence = Callable[[Floats], Floats]  # from the whitened embedding of all rows
 Unmixing = tuple[Floats, Floats, Rotation | None]
 
 FINEST = 0.002  # share of the variance left out by the PCA in which distances are measured
-
-
-@cache
-def _threads() -> ThreadpoolController:
-    return ThreadpoolController()  # looking through the loaded libraries takes milliseconds: once is enough
 
 
 class SpectralEstimator(Exportable):
@@ -106,11 +100,11 @@ class SpectralEstimator(Exportable):
         told = number_of_factors(self.n_factors, pool, n, data.n_features, self.reduction_, structured)
         d, origin, unsure = told
         # Thousands of small products are slower, not faster, when each is shared among threads.
-        with _threads().limit(limits=1, user_api="blas"), bar("fit", show=self.progress) as advance:
+        with one_blas_thread(), bar("fit", show=self.progress) as advance:
             found = embed_points(pool, n, self.n_landmarks, self._settings(d), self._embedding(), rng, advance)
         unmixing = self._unmix_by(evidence, X, found) if evidence else found.choice.unmix(found.fresh, rng)
         self._finish(found, unmixing, origin, unsure, rng)
-        with _threads().limit(limits=1, user_api="blas"):
+        with one_blas_thread():
             self._find_again(found, X, evidence, rng)
         warn_of(self.diagnostics_.concerns, stacklevel=2)
         return self

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
 from unbraid import datasets
 from unbraid.contract.inputs import Rows
+from unbraid.contract.threads import one_thread
 from unbraid.datasets.conditional import Conditional
 from unbraid.evaluation import PROTOCOLS, draw_sample
 from unbraid.evaluation.registry import select
@@ -61,11 +61,11 @@ class Paused:
 
 
 def perform(order: Order) -> Result | Paused:
-    """Run a task; from its checkpoint, if there is one."""
+    """Run a task; from its checkpoint, if there is one. By one thread, so that its bits are the same everywhere."""
     began, cpu = time.monotonic(), time.process_time()
     config, method = order.config, METHODS[order.config["method"]]
     model = method.load()(**_parameters(order, method))
-    with warnings.catch_warnings(record=True) as caught:
+    with one_thread(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(*_training_data(config, method))
         if method.trained and model.stopped_.startswith("max_seconds"):
@@ -207,16 +207,11 @@ def score(
     sizes = {"n_samples": rules.n_samples, "n_train": rules.n_train, "n_test": rules.n_test}
     rows = None if X is None else Rows(X)
     found: list[tuple[str, float]] = []
-    with _threads().limit(limits=1):
+    with one_thread():
         sample = draw_sample(factors, codes, rows, **sizes, random_state=rules.random_state)
         for metric in metrics:
             found += zip(metric.rows, metric.compute(sample, rules, rules.random_state))
     return found
-
-
-@cache
-def _threads() -> ThreadpoolController:
-    return ThreadpoolController()  # looking through the loaded libraries takes milliseconds: once is enough
 
 
 def strip_of(model: Any, method: Method, codes: np.ndarray) -> np.ndarray | None:
