@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-FEATURES, BLOCK, SLAB = 20, 250_000, 20  # features; rows of a block; blocks of a slab
+FEATURES, BLOCK, SLAB = 20, 250_000, 100  # features; rows of a block; blocks of a slab
 TURN = np.pi / 2 * np.array([1.0, 1.25])
 BASIS = np.linalg.qr(np.random.default_rng(0).normal(size=(FEATURES, 4)))[0].T
 

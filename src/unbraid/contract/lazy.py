@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unbraid.contract.threads import side_by_side
+
 AT_ONCE = 256  # blocks that are asked for together: enough to keep workers busy, few enough for a progress bar
 BLOCK_BYTES = 32 * 2**20  # of the blocks that a Zarr array is read in, at least one of its chunks
 
@@ -107,7 +109,8 @@ def map_lazily(model: Any, X: Any, width: int) -> Any:
 
 
 def _codes(block: NDArray, model: Any) -> NDArray:
-    return np.asarray(model.transform(block))
+    with side_by_side():
+        return np.asarray(model.transform(block))
 
 
 def picked_rows(X: Any, rows: NDArray, work: Callable[[NDArray], NDArray]) -> Iterator[tuple[int, NDArray]]:

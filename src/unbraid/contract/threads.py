@@ -1,11 +1,34 @@
-"""Work by one thread: the bits of a sum depend on how many share it."""
+"""How many threads share a piece of work: all where it is alone, one where its neighbours have the other cores."""
 
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 
 from threadpoolctl import ThreadpoolController
+
+_has_neighbors: ContextVar[bool] = ContextVar("has_neighbors", default=False)
+
+
+@contextmanager
+def side_by_side() -> Iterator[None]:
+    """This is one of many tasks, which fill the cores together: :func:`search_threads` are one in it.
+
+    >>> with side_by_side():
+    ...     search_threads()
+    1
+    """
+    token = _has_neighbors.set(True)
+    try:
+        yield
+    finally:
+        _has_neighbors.reset(token)
+
+
+def search_threads() -> int:
+    """Threads of a large neighbour search: -1, all cores, unless tasks run side by side."""
+    return 1 if _has_neighbors.get() else -1
 
 
 @contextmanager
@@ -17,7 +40,9 @@ def one_blas_thread() -> Iterator[None]:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Linear algebra, OpenMP and PyTorch (where it is loaded) by one thread.
+    """Linear algebra, OpenMP, PyTorch (where it is loaded) and searches by one thread.
+
+    The bits of a sum depend on how many threads share it: what is done by one is the same on every machine.
 
     >>> import torch
     >>> with one_thread():
@@ -26,7 +51,7 @@ def one_thread() -> Iterator[None]:
     """
     torch = sys.modules.get("torch")
     before = torch.get_num_threads() if torch else 0
-    with _libraries().limit(limits=1):
+    with _libraries().limit(limits=1), side_by_side():
         if torch:
             torch.set_num_threads(1)
         try:

@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
+from unbraid.contract.threads import search_threads
+
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
@@ -37,7 +39,8 @@ class NeighborSearch:
     def query(self, queries: Floats, k: int, *, workers: int | None = None) -> tuple[Floats, Indices]:
         """Distances and indices (n, k) of the k nearest points, nearest first.
 
-        ``workers`` are the threads of the tree; None takes all cores for many queries.
+        ``workers`` are the threads of the tree; None takes all cores for many queries, unless tasks run side by side
+        (:mod:`unbraid.contract.threads`).
         """
         pairs = len(queries) * len(self.points)
         if self.points.shape[1] > TREE_FEATURES and pairs <= BRUTE_PAIRS:
@@ -45,7 +48,7 @@ class NeighborSearch:
         if self._tree is None:
             self._tree = cKDTree(self.points, leafsize=16)
         if workers is None:
-            workers = -1 if len(queries) > 50_000 else 1
+            workers = search_threads() if len(queries) > 50_000 else 1
         distances, near = map(np.asarray, self._tree.query(queries, k=k, workers=workers))
         return distances.reshape(len(queries), k), near.reshape(len(queries), k)
 
