@@ -12,7 +12,8 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from unbraid.contract.explain import explanation, sentence
-from unbraid.contract.warnings import CODES, KINDS
+from unbraid.contract.warning_codes import CODES
+from unbraid.contract.warnings import KINDS
 
 PAGES = Path(__file__).parent / "warnings"
 # The page on what such a warning is about, by how its code begins; the longest beginning counts.

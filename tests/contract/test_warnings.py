@@ -11,7 +11,8 @@ import pytest
 import unbraid
 from tests.cli.command_line import run
 from unbraid.contract.explain import explain, explanation, sentence
-from unbraid.contract.warnings import CODES, KINDS, TrustWarning, give, read_on, say, told, warn
+from unbraid.contract.warning_codes import CODES
+from unbraid.contract.warnings import KINDS, TrustWarning, give, read_on, say, told, warn
 
 SRC = Path(unbraid.__file__).parent
 LIST = SRC / "contract" / "warnings.py"
@@ -49,7 +50,9 @@ def test_the_walk_sees_every_way_to_warn():
 
 def test_nothing_warns_beside_the_list():
     beside = [place for place, name, _ in FOUND if name not in ("say", "warn")]
-    assert not beside, f"warnings.warn is called in {beside}; add a code to contract/warnings.py and use warn or say"
+    assert not beside, (
+        f"warnings.warn is called in {beside}; add a code to contract/warning_codes.py, use warn or say"
+    )
 
 
 def test_every_code_is_used_and_known():

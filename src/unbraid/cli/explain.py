@@ -25,7 +25,8 @@ def explain(
     """
     from unbraid.contract.explain import explain as explained
     from unbraid.contract.explain import sentence
-    from unbraid.contract.warnings import CODES, KINDS
+    from unbraid.contract.warning_codes import CODES
+    from unbraid.contract.warnings import KINDS
 
     if codes:
         typer.echo("\n\n".join(explained(code) for code in codes))

@@ -2,7 +2,8 @@
 
 import re
 
-from unbraid.contract.warnings import CODES, KINDS
+from unbraid.contract.warning_codes import CODES
+from unbraid.contract.warnings import KINDS
 
 
 def explain(code: str) -> str:
