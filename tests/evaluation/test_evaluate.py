@@ -84,6 +84,15 @@ def test_no_code_of_the_same_marginal_beats_the_ceiling():
     assert dead.ceiling > 0.7
 
 
+def test_one_code_that_fits_the_poorer_of_two_factors_is_at_the_ceiling():
+    """MIG is half of 1 - 0 there; with a code for the factor of 30 values, in 20 bins, it would be less."""
+    rng = np.random.default_rng(0)
+    factors = np.column_stack([rng.integers(3, size=2000), rng.integers(30, size=2000)])
+    score = ub.evaluate(1.0 * factors[:, :1], factors, metrics="mig", protocol=QUICK)["mig"]
+    assert score.value == pytest.approx(0.5, abs=0.02)
+    assert score.ceiling == pytest.approx(score.value)
+
+
 def test_the_chance_level_of_mutual_information():
     """An independent uniform code: (bins - 1)(values - 1) / 2n nats, to first order."""
     rng = np.random.default_rng(0)

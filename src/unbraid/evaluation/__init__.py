@@ -44,8 +44,8 @@ def evaluate(
 
     One pool of samples is encoded once, and every metric is computed from it. The interval comes from random halves of
     the sample (:func:`unbraid.evaluation.interval`). Chance is the score of the same codes paired with other samples;
-    the ceiling is that of codes that determine the factors (:func:`unbraid.evaluation.ceiling_codes`), of the same
-    size, binning and marginals. A score means something only between these two.
+    the ceiling is that of codes that determine the factors (:func:`unbraid.evaluation.ceiling_codes`), as many as the
+    given ones, of the same size, binning and marginals. A score means something only between these two.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def evaluate(
         sizes = {"n_samples": rules.n_samples, "n_train": rules.n_train, "n_test": rules.n_test}
         sample = draw_sample(factors, codes, observations, **sizes, random_state=rules.random_state)
     scores: list[Score] = []
-    with bar("score", total=sum(_steps(x, rules) for x in chosen), show=progress) as advance:
+    with bar("score", total=sum(_steps(x, sample, rules) for x in chosen), show=progress) as advance:
         for metric in chosen:
             scores += _rows(metric, sample, rules, advance)
     from unbraid import __version__
@@ -114,9 +114,11 @@ def _tell(found: Evaluation) -> None:
     track(figures, 0)
 
 
-def _steps(metric: Metric, rules: Protocol) -> int:
+def _steps(metric: Metric, sample: Sample, rules: Protocol) -> int:
+    """Value, ceilings, chance and replicates."""
+    ceilings = 1 if sample.pool_codes.shape[1] >= sample.pool_factors.shape[1] else 2
     chance = rules.chance_draws[metric.cost] if metric.supervised else 0
-    return 2 + chance + rules.replicates[metric.cost]
+    return 1 + ceilings + chance + rules.replicates[metric.cost]
 
 
 def _rows(metric: Metric, sample: Sample, rules: Protocol, advance: Any) -> list[Score]:
@@ -139,7 +141,8 @@ def _rows(metric: Metric, sample: Sample, rules: Protocol, advance: Any) -> list
             lambda rng: compute(sample.independent(rng), _draw(rng)), rules.chance_draws[metric.cost], seed + 2
         )
         chance = drawn.mean(axis=0)
-    ceiling = np.array(compute(sample.ideal(rules.ceiling_marginal, seed), seed))
+    best = np.max if metric.better == "high" else np.min
+    ceiling = best([compute(ideal, seed) for ideal in sample.ideals(rules.ceiling_marginal, seed)], axis=0)
     numbers = np.column_stack([value, low, high, chance, ceiling]).tolist()
     return [
         Score(name, v, a, b, c, top, seconds, metric.better) for name, (v, a, b, c, top) in zip(metric.rows, numbers)

@@ -71,17 +71,23 @@ class Sample:
         """The same codes for other samples than their own."""
         return replace(self, pool_codes=self.pool_codes[rng.permutation(len(self.pool_codes))])
 
-    def ideal(self, marginal: str, seed: int) -> "Sample":
-        """One code for each factor, which determines it; with fewer codes than factors, for the richest of them."""
+    def ideals(self, marginal: str, seed: int) -> "list[Sample]":
+        """One code for each factor, which determines it.
+
+        Fewer codes than factors cannot determine all: there are two samples then, with codes for the factors of most
+        values and for those of fewest. The first is better where a factor that is not known is guessed, the second
+        where a code must fit a factor exactly.
+        """
         codes = ceiling_codes(
             self.pool_factors, marginal="gaussian" if marginal == "codes" else marginal, random_state=seed
         )
         values = check_factors(self.pool_factors).values
         if marginal == "codes":
             codes = _reshape(codes, values, self.pool_codes)
-        n_values = [len(np.unique(v)) for v in values.T]
-        richest = np.argsort(n_values, kind="stable")[::-1][: self.pool_codes.shape[1]]
-        return replace(self, pool_codes=codes[:, np.sort(richest)])
+        n = self.pool_codes.shape[1]
+        poorest_first = np.argsort([len(np.unique(v)) for v in values.T], kind="stable")
+        kept = [poorest_first] if n >= len(poorest_first) else [poorest_first[-n:], poorest_first[:n]]
+        return [replace(self, pool_codes=codes[:, np.sort(columns)]) for columns in kept]
 
 
 def _reshape(ideal: np.ndarray, values: np.ndarray, codes: np.ndarray) -> np.ndarray:
