@@ -61,6 +61,19 @@ def test_sliders_come_in_the_order_in_which_they_move_the_data():
     assert sum(sliders[0]["counts"]) == 200
 
 
+@pytest.mark.filterwarnings("ignore::unbraid.contract.warnings.UnbraidWarning")
+def test_a_no_of_the_diagnosis_stands_first_and_outlives_the_save(tmp_path):
+    """Two normal factors: any rotation of them would do as well."""
+    X = np.random.default_rng(0).normal(size=(600, 2)) @ np.random.default_rng(1).normal(size=(2, 5))
+    model = ub.fit(X, random_state=0)
+    assert model.diagnosis_.verdict == "no"
+    model.save(tmp_path / "run")
+    for view in (view_of(model), view_of_run(tmp_path / "run")):
+        concerns = workspace_of([view], X).overview()["runs"][0]["concerns"]
+        assert concerns[0].startswith("No: these data break what is needed")
+        assert len(concerns) == len(set(concerns))
+
+
 def test_answers_do_not_wait_for_acknowledgements():
     """An answer is two packets; where the second waits for the first one's acknowledgement, a frame takes 44 ms."""
     X = spectra()

@@ -1,7 +1,7 @@
 """One model as the page sees it: encode, decode, and what the model says about itself."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +80,7 @@ def view_of(model: Any, name: str = "") -> View:
             )
         fitted: Any = model  # ``summary().decodes`` says whether there is an inverse_transform
         decode = _in_single_precision(fitted.inverse_transform) if summary.decodes else None
-        return View(name or summary.title, fitted.transform, decode, summary)
+        return View(name or summary.title, fitted.transform, decode, _with_doubt(summary, model))
     if isinstance(model, tuple) and len(model) == 2 and callable(model[0]) and (model[1] is None or callable(model[1])):
         summary = _summary_of_functions(model[1] is not None)
         return View(name or summary.title, model[0], model[1], summary)
@@ -88,6 +88,14 @@ def view_of(model: Any, name: str = "") -> View:
         f"cannot explore a {type(model).__name__}. Give a fitted estimator of unbraid, or a pair of functions (encode, "
         "decode), for instance (pca.transform, pca.inverse_transform); decode may be None."
     )
+
+
+def _with_doubt(summary: Summary, model: Estimator) -> Summary:
+    """The summary with the diagnosis of the data first among the concerns, where there is one that is not a yes."""
+    diagnosis = getattr(model, "diagnosis_", None)
+    if diagnosis is None or diagnosis.verdict == "yes":
+        return summary
+    return replace(summary, concerns=[diagnosis.answer, *summary.concerns])
 
 
 def _in_single_precision(decode: Decode) -> Decode:
