@@ -50,9 +50,7 @@ def test_the_walk_sees_every_way_to_warn():
 
 def test_nothing_warns_beside_the_list():
     beside = [place for place, name, _ in FOUND if name not in ("say", "warn")]
-    assert not beside, (
-        f"warnings.warn is called in {beside}; add a code to contract/warning_codes.py, use warn or say"
-    )
+    assert not beside, f"warnings.warn is called in {beside}; add a code to contract/warning_codes.py, use warn or say"
 
 
 def test_every_code_is_used_and_known():
