@@ -1,19 +1,25 @@
 """The figures of the scale paper, on rows whose answers are known."""
 
+import json
+from dataclasses import replace
+
 import pytest
 
+from unbraid.reproduce import scale_encoders
+from unbraid.reproduce.bench import Bench
 from unbraid.reproduce.paper import Rows
-from unbraid.reproduce.scale import (
+from unbraid.reproduce.scale import METHODS, N_SEEDS, advantage, growth, trained
+from unbraid.reproduce.scale_encoders import (
     CLIP,
-    METHODS,
-    N_SEEDS,
-    PAPER,
+    COLUMNS,
     PHOTOGRAPHS,
-    advantage,
+    clip_rows,
     differences,
-    encoder_rows,
-    growth,
+    draw_scores,
     low_scores,
+    probe_rows,
+    probes_of,
+    run_encoder,
 )
 
 
@@ -26,10 +32,10 @@ def results():
         for steps in (100, 200, 400)
         for m in METHODS
     ]
-    score = {"linear": 0.5, "codes": 32, "units": 99, "mig_chance": 0.0}
     encoders = [
-        {"encoder": "pixels", "parameters": 0, "mig_value": 0.02, "mig_low": 0.01, "mig_high": 0.03} | score,
-        {"encoder": PHOTOGRAPHS, "parameters": 9, "mig_value": 0.06, "mig_low": 0.05, "mig_high": 0.07} | score,
+        {"data": "dsprites", "encoder": "pixels", "mig": [0.02, 0.01, 0.03]},
+        {"data": "room", "encoder": "pixels", "mig": [0.5, 0.4, 0.6]},
+        {"data": "dsprites", "encoder": PHOTOGRAPHS, "mig": [0.06, 0.05, 0.07]},
     ]
     return {"compute": Rows(trained), "encoders": Rows(encoders), "clip": Rows()}
 
@@ -56,8 +62,34 @@ def test_differences_have_the_widest_interval_and_leave_out_what_is_missing(resu
     assert [p.value for p in low_scores(results).values()] == [0.02, 0.06]
 
 
-def test_the_table_has_ours_and_theirs(results):
-    rows = list(encoder_rows(results))
-    assert [row[0] for row in rows[:4]] == ["pixels", PHOTOGRAPHS, "VAE, 400 steps", "beta-VAE (4), 400 steps"]
-    assert [row[-1] for row in rows] == ["here"] * 4 + ["paper"] * len(CLIP)
-    assert all(len(row) == len(PAPER.tables[0].columns) for row in rows)
+def test_the_trained_are_those_of_the_most_steps(results):
+    assert [(name, size) for name, size, _ in trained(results)] == [
+        ("VAE, 400 steps", 7),
+        ("beta-VAE (4), 400 steps", 7),
+    ]
+
+
+def test_the_table_of_clip_has_the_papers_figures_and_ours(results):
+    mine = Rows([{"data": "dsprites", "encoder": "RN50", "mig": [0.01, 0.0, 0.02]}])
+    rows = list(clip_rows(results | {"clip": mine}))
+    assert rows[0] == ("CLIP RN50", "102,000,000", "0.00441", "0.01 (0 to 0.02)")
+    assert [row[-1] for row in rows[1:]] == [""] * (len(CLIP) - 1)
+
+
+@pytest.mark.parametrize("encoder", ["pixels", "beta-VAE, width 32"])
+def test_an_encoder_is_probed_and_its_rows_are_drawn(tmp_path, monkeypatch, encoder):
+    """From a cell to table and picture; pixels of the room hold its colours, whatever else."""
+    few = {"n_samples": 240, "n_train": 160, "n_test": 80, "replicates": {"light": 2, "medium": 2, "heavy": 2}}
+    monkeypatch.setattr(scale_encoders, "RULES", replace(scale_encoders.RULES, **few))
+    monkeypatch.setattr(scale_encoders, "STEPS", 3)
+    cell = {"data": "room", "encoder": encoder}
+    row = cell | run_encoder(cell, Bench("small", tmp_path))
+    results = {"encoders": Rows([json.loads(json.dumps(row))])}
+    (shown,) = probe_rows("room")(results)
+    assert len(shown) == len(COLUMNS)
+    assert shown[0] == encoder
+    (found,) = probes_of(results["encoders"], "room")
+    assert found["mig"].value == pytest.approx(row["mig"][0])
+    if encoder == "pixels":
+        assert found.read("linear") > 0.5
+    assert draw_scores("room")(results, None).axes

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
@@ -99,7 +99,11 @@ class Probe:
     @classmethod
     def from_json(cls, path: str | PathLike) -> "Probe":
         """What :meth:`to_json` wrote."""
-        stored = json.loads(Path(path).read_text(encoding="utf-8"))
+        return cls.from_dict(json.loads(Path(path).read_text(encoding="utf-8")))
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> "Probe":
+        """What :meth:`to_dict` gave."""
         rows = stored["evaluation"]["scores"]
         scores: list[dict[str, Any]] = [{k: math.nan if v is None else v for k, v in row.items()} for row in rows]
         protocol = stored["evaluation"]["protocol"]
@@ -108,7 +112,7 @@ class Probe:
             "protocol": Protocol(**protocol | {"downstream_sizes": tuple(protocol["downstream_sizes"])}),
         }
         factors = tuple(FactorProbe(**f) for f in stored["factors"])
-        return cls(**stored | {"evaluation": Evaluation(**evaluation), "factors": factors})
+        return cls(**dict(stored) | {"evaluation": Evaluation(**evaluation), "factors": factors})
 
     def report(self) -> Report:
         """The page: the probes of each factor, and every score between chance and ceiling."""

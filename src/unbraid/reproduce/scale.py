@@ -1,33 +1,34 @@
 """Ottlik, Ram and Liss: does disentanglement come with scale? MIG against compute, and encoders against their size."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from unbraid.autoencoders import VAE, BetaVAE
 from unbraid.datasets import load
 from unbraid.metrics import mig
-from unbraid.probing import PROTOCOL, open_encoder, probe
-from unbraid.probing.comparison import COLOURS, MARKERS
+from unbraid.probing import open_encoder
 from unbraid.report.drawing import BLUE, GREY, figure, quiet
 from unbraid.reproduce.bench import Bench
 from unbraid.reproduce.paper import Cell, Claim, Drawing, Experiment, Paper, Part, Results, Rows, Table, mean_part
+from unbraid.reproduce.scale_encoders import (
+    COLUMNS,
+    PHOTOGRAPHS,
+    clip_cells,
+    clip_rows,
+    differences,
+    draw_scores,
+    draw_sizes,
+    encoder_cells,
+    low_scores,
+    probe_rows,
+    run_encoder,
+)
+from unbraid.reproduce.scale_encoders import DATA as PROBED
 
 DATA = "dsprites"
 STEPS = {"small": (75, 300, 900), "paper": (1_000, 3_000, 10_000, 30_000, 100_000, 300_000)}
 METHODS = {"VAE": lambda **given: VAE(10, **given), "beta-VAE (4)": lambda **given: BetaVAE(10, beta=4.0, **given)}
 N_SEEDS, N_SCORED = 5, 3_000
-PHOTOGRAPHS = "EfficientNet-Lite0"
-WEIGHTS = "efficientnet-lite0-57934424.pth"
-# Of table 1: millions of parameters and MIG on dSprites.
-CLIP = {
-    "RN50": (102, 0.00441),
-    "RN50x4": (178, 0.01763),
-    "RN50x16": (291, 0.02616),
-    "ViT-B-16": (150, 0.0235),
-    "ViT-L-14": (428, 0.0255),
-}
-RULES = replace(PROTOCOL, name="scale-1500", n_samples=1_500, n_train=1_000, n_test=500)
 
 
 def compute_cells(scale: str) -> Sequence[Cell]:
@@ -55,30 +56,6 @@ def _marks(rows: Rows) -> list[int]:
     return sorted(steps for steps, mine in rows.groups("steps") if len(mine) == whole)
 
 
-def encoder_cells(scale: str) -> Sequence[Cell]:
-    """What was not trained to be disentangled, or not at all."""
-    return [{"encoder": name} for name in ("pixels", "untrained", PHOTOGRAPHS)]
-
-
-def clip_cells(scale: str) -> Sequence[Cell]:
-    """The encoders of table 1."""
-    return [{"encoder": name} for name in CLIP]
-
-
-def run_encoder(cell: Cell, bench: Bench) -> Mapping[str, Any]:
-    """Scores of an encoder on dSprites, by 32 principal components where it has more units."""
-    name = cell["encoder"]
-    source = f"open_clip:{name}/openai" if name in CLIP else name
-    if name == PHOTOGRAPHS:
-        source = f"efficientnet-lite0:{bench.find(WEIGHTS, what='The weights of EfficientNet-Lite0')}"
-    found = probe(source, DATA, ("mig", "sap"), name=name, protocol=RULES, cache=bench.folder / "codes", progress=False)
-    scores = {
-        f"{key}_{end}": float(getattr(found[key], end)) for key in ("mig", "sap") for end in ("value", "low", "high")
-    }
-    chance = {"mig_chance": float(found["mig"].chance), "linear": found.read("linear"), "trees": found.read("trees")}
-    return {**scores, **chance, "parameters": found.n_parameters, "codes": found.n_axes, "units": found.n_units}
-
-
 def growth(*methods: str) -> Any:
     """MIG after the most steps less MIG after the fewest, of each method."""
 
@@ -99,33 +76,6 @@ def advantage(results: Results) -> dict[str, Part]:
         f"{steps} steps": mean_part(beta.where(steps=steps)["mig"] - plain.where(steps=steps)["mig"])
         for steps in _marks(rows)[1:]
     }
-
-
-def _score(rows: Rows, name: str) -> Part | None:
-    """MIG of an encoder with its interval."""
-    return next((Part(r["mig_value"], r["mig_low"], r["mig_high"]) for r in rows.where(encoder=name)), None)
-
-
-def _less(one: Part, other: Part) -> Part:
-    """A difference, with the widest interval that those of both allow."""
-    return Part(one.value - other.value, one.low - other.high, one.high - other.low)
-
-
-def differences(experiment: str, pairs: Mapping[str, tuple[str, str]]) -> Any:
-    """MIG of the second encoder of each pair less that of the first, where both were scored."""
-
-    def found(results: Results) -> dict[str, Part]:
-        rows = results[experiment]
-        scores = {what: [_score(rows, name) for name in pair] for what, pair in pairs.items()}
-        return {what: _less(new, old) for what, (old, new) in scores.items() if old is not None and new is not None}
-
-    return found
-
-
-def low_scores(results: Results) -> dict[str, Part]:
-    """MIG of encoders that nobody asked for one code per factor."""
-    scores = {name: _score(results["encoders"], name) for name in ("pixels", PHOTOGRAPHS)}
-    return {name: score for name, score in scores.items() if score is not None}
 
 
 def draw_compute(results: Results, bench: Bench) -> Any:
@@ -149,49 +99,12 @@ def draw_compute(results: Results, bench: Bench) -> Any:
     return fig
 
 
-def _trained(rows: Rows) -> Iterator[tuple[str, int, Part]]:
-    """The models of the other experiment after the most steps: name, parameters of the encoder, MIG."""
+def trained(results: Results) -> Iterator[tuple[str, int, Part]]:
+    """The models after the most steps: name, parameters of the encoder, MIG."""
+    rows = results["compute"]
     last = _marks(rows)[-1]
     for method, mine in rows.groups("method"):
         yield f"{method}, {last:,} steps", int(mine["parameters"][0]), mean_part(mine.where(steps=last)["mig"])
-
-
-def _scored(results: Results) -> Iterator[tuple[str, int, Part]]:
-    """All that was scored here: name, trained parameters, MIG."""
-    for row in results["encoders"]:
-        yield row["encoder"], row["parameters"], Part(row["mig_value"], row["mig_low"], row["mig_high"])
-    yield from _trained(results["compute"])
-
-
-def draw_sizes(results: Results, bench: Bench) -> Any:
-    fig = figure(7.6, 4.0)
-    ax = fig.add_subplot()
-    for start, kind, marker in (("RN", "ResNets", "s"), ("ViT", "ViTs", "^")):
-        known = [(1e6 * millions, value) for name, (millions, value) in CLIP.items() if name.startswith(start)]
-        ax.plot(*zip(*known), marker + "--", color=GREY, mfc="none", label=f"CLIP's {kind} (the paper's)")
-    none = 1e4  # where those without trained parameters stand
-    for (name, size, score), marker, colour in zip(_scored(results), MARKERS, COLOURS):
-        reach = [[score.value - score.low], [score.high - score.value]]
-        ax.errorbar([size or none], [score.value], reach, fmt=marker, color=colour, ms=6, label=name)
-    ax.set(xscale="log", xlabel="trained parameters of the encoder", ylabel="MIG on dSprites")
-    ax.set_xticks([none, 1e5, 1e6, 1e7, 1e8], ["none", "$10^5$", "$10^6$", "$10^7$", "$10^8$"])
-    ax.minorticks_off()
-    ax.set_ylim(bottom=0)
-    fig.legend(loc="outside right upper", fontsize=8, frameon=False)
-    quiet(ax)
-    return fig
-
-
-def encoder_rows(results: Results) -> Iterable[Sequence[Any]]:
-    """The probe's table: what was scored here, and the paper's."""
-    read = {row["encoder"]: row for row in results["encoders"]}
-    for name, size, score in _scored(results):
-        row = read.get(name)
-        codes = "10" if row is None else f"{row['codes']} of {row['units']}"
-        more = ["", ""] if row is None else [f"{row['linear']:.2f}", f"{row['mig_chance']:.3f}"]
-        yield name, f"{size:,}", codes, str(score), *more, "here"
-    for name, (millions, value) in CLIP.items():
-        yield f"CLIP {name}", f"{millions:,},000,000", "", f"{value:.3g}", "", "", "paper"
 
 
 PAPER = Paper(
@@ -208,8 +121,10 @@ PAPER = Paper(
     experiments=(
         Experiment(
             "encoders",
-            "Pixels, a network with random weights, and EfficientNet-Lite0 on 1500 pictures of dSprites; of more than "
-            "32 units, 32 principal components.",
+            "1500 pictures of dSprites and of the room, 1000 to train predictors on and 500 to test them; of more than "
+            "32 units, 32 principal components. Pixels, a network with random weights, EfficientNet-Lite0 (which sees "
+            "the pictures at 224 x 224), and beta-VAEs (4) with dense encoders of three widths, trained for 1500 steps "
+            "with one seed: the intervals are those of a score, not of another training.",
             encoder_cells,
             run_encoder,
         ),
@@ -301,15 +216,20 @@ PAPER = Paper(
             "MIG on dSprites against the number of trained parameters, with 95 % intervals (of encoders over samples, "
             "of trained models over seeds); hollow: the paper's table 1.",
             ("encoders", "compute"),
-            draw_sizes,
+            draw_sizes(trained),
+        ),
+        *(
+            Drawing(
+                f"{data}-against-size",
+                f"MIG, SAP and DCI of the encoders on {name} against the number of trained parameters; grey: chance.",
+                ("encoders",),
+                draw_scores(data),
+            )
+            for data, name in PROBED.items()
         ),
     ),
     tables=(
-        Table(
-            "Encoders on dSprites",
-            ("encoder", "trained parameters", "codes", "MIG", "linear probe", "chance of MIG", "whose"),
-            ("encoders", "compute"),
-            encoder_rows,
-        ),
+        *(Table(f"Encoders on {name}", COLUMNS, ("encoders",), probe_rows(data)) for data, name in PROBED.items()),
+        Table("CLIP on dSprites", ("encoder", "parameters", "MIG (paper)", "MIG (here)"), ("encoders",), clip_rows),
     ),
 )
