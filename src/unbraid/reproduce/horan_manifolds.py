@@ -23,10 +23,11 @@ NETS = ("HAE", "AE-2", "IRMAE-2", "VAE-2", "VAE-128")
 WIDE = ("AE-128", "IRMAE-128")
 SEEDS = range(5)
 LEM_NEIGHBORS = (10, 20, 30, 50)
+N_PICTURES = 3000  # of faces at any scale: the paper's number; 1000 are too sparse a sample of them
 
 
 class Size(NamedTuple):
-    """How large an experiment is: images to learn from and unseen ones, their side, and the training of networks."""
+    """How large an experiment is: squares to learn from, unseen images, their side, and the training of networks."""
 
     n: int
     n_unseen: int
@@ -72,9 +73,10 @@ def _cells(manifolds: tuple[str, ...], methods: tuple[str, ...]) -> list[Cell]:
 def images_of(manifold: str, seed: int, bench: Bench) -> Images:
     """A fresh sample of the manifold for each seed, in bytes as images are stored."""
     size = SIZES[bench.scale]
-    X, factors = _source(manifold, bench).sample(size.n + size.n_unseen, random_state=seed)
+    n = size.n if manifold in SHAPES else N_PICTURES
+    X, factors = _source(manifold, bench).sample(n + size.n_unseen, random_state=seed)
     X = np.rint(255 * X).astype(np.uint8)
-    return Images(X[: size.n], factors[: size.n], X[size.n :], factors[size.n :])
+    return Images(X[:n], factors[:n], X[n:], factors[n:])
 
 
 @lru_cache(maxsize=1)
