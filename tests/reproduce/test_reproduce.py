@@ -96,12 +96,13 @@ def test_what_is_done_is_not_run_again_and_a_new_version_is(paper, tmp_path):
     assert RUN == [1, 2, 3, 1, 2, 3]
 
 
-def test_an_interval_over_the_edge_counts_neither_way():
+def test_a_part_whose_interval_reaches_over_the_edge_is_not_within():
     c = claim(least=0.5, figure=lambda results: {"a": Part(0.6, 0.4, 0.8), "b": Part(0.6, 0.55, 0.7)})
     found = judged(c, {"line": Rows([{"n": 1}])}, {"line": []})
     assert found.verdict == "partly"
     assert "interval of a reaches over the edge" in found.why
-    assert c.verdict({"a": Part(0.6, 0.4, 0.8), "b": part(0.1)}) == "partly"
+    assert c.verdict({"a": Part(0.6, 0.4, 0.8), "b": part(0.1)}) == "not reproduced"
+    assert c.verdict({"a": Part(0.6, 0.4, 0.8), "b": part(0.9)}) == "partly"
     assert c.verdict({"a": Part(0.6, 0.4, 0.8)}) == "cannot tell at this size"
     assert c.verdict({"a": mean_part([0.9])}) == "cannot tell at this size"  # one seed decides nothing
     assert c.verdict({"a": part(float("nan"))}) == "cannot tell at this size"

@@ -1,9 +1,9 @@
 """A paper as data: experiments made of cells, and claims with the figure, the tolerance and the verdict that follows.
 
 A verdict is computed. A claim names parts (a data set, a noise level, a method), gives a figure for each, and a range
-that the figures must lie in: all parts in it is "reproduced", none "not reproduced", some "partly". A part with an
-interval that reaches over the edge counts neither way; where all do, one "cannot tell at this size". A claim whose
-cells all lack a file or a package "cannot be tried here".
+that the figures must lie in: all parts in it is "reproduced", some "partly", none "not reproduced". A part with an
+interval that reaches over the edge is not in it; where all do, one "cannot tell at this size". A claim whose cells all
+lack a file or a package "cannot be tried here".
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -185,10 +185,11 @@ class Claim:
         ('partly', 'not reproduced', 'cannot be tried here')
         """
         found = {self.holds(figure) for figure in parts.values()}
-        alone = {True: VERDICTS[0], False: VERDICTS[2], None: VERDICTS[3]}
         if not found:
             return VERDICTS[4]
-        return alone[found.pop()] if len(found) == 1 else VERDICTS[1]
+        if True in found:
+            return VERDICTS[0] if len(found) == 1 else VERDICTS[1]
+        return VERDICTS[2] if False in found else VERDICTS[3]
 
 
 @dataclass(frozen=True)
