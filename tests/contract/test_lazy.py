@@ -9,6 +9,7 @@ import unbraid as ub
 from tests.spectral.manifolds import bent_sheets
 from unbraid.contract.inputs import Rows
 from unbraid.contract.lazy import distinct_numbers, map_lazily, picked_rows, shared
+from unbraid.contract.threads import search_threads
 
 zarr = pytest.importorskip("zarr", reason="Zarr is an extra")
 da = pytest.importorskip("dask.array", reason="Dask is an extra")
@@ -186,3 +187,16 @@ def test_without_a_cluster_a_zarr_array_is_streamed(tmp_path, monkeypatch):
     monkeypatch.setattr(distributed.Client, "current", none_there)
     array = zarr.create_array(tmp_path / "x.zarr", shape=(10, 2), dtype="f4")
     assert shared(array) is array
+
+
+class Threads:
+    """Its codes are the threads that a large search would take."""
+
+    def transform(self, X):
+        return np.full((len(X), 1), search_threads())
+
+
+def test_a_block_is_searched_by_one_thread_as_its_neighbours_have_the_other_cores():
+    X = da.zeros((6, 2), chunks=(2, 2))
+    assert map_lazily(Threads(), X, 1).compute().ravel().tolist() == [1] * 6
+    assert search_threads() == -1

@@ -91,11 +91,9 @@ def view_of(model: Any, name: str = "") -> View:
 
 
 def _with_doubt(summary: Summary, model: Estimator) -> Summary:
-    """The summary with the diagnosis of the data first among the concerns, where there is one that is not a yes."""
+    """The summary with the doubts of the diagnosis of the data, where there was one, first among the concerns."""
     diagnosis = getattr(model, "diagnosis_", None)
-    if diagnosis is None or diagnosis.verdict == "yes":
-        return summary
-    return replace(summary, concerns=[diagnosis.answer, *summary.concerns])
+    return summary if diagnosis is None else replace(summary, concerns=[*diagnosis.doubts, *summary.concerns])
 
 
 def _in_single_precision(decode: Decode) -> Decode:

@@ -172,8 +172,7 @@ def _diagnosed(read: "Data", given: dict[str, Any], assigned: list[str], *, told
 def _with_reasons(fitted: "Fitted", diagnosis: "Diagnosis") -> "Fitted":
     """The fit with its diagnosis kept on the model; an answer that is not yes comes first among the concerns."""
     fitted.model.diagnosis_ = diagnosis
-    doubts = [] if diagnosis.verdict == "yes" else [diagnosis.answer]
-    return replace(fitted, concerns=[*doubts, *fitted.concerns])
+    return replace(fitted, concerns=[*diagnosis.doubts, *fitted.concerns])
 
 
 def _estimator(method: str, run: Path, parameters: dict[str, Any], seed: int) -> Any:

@@ -42,7 +42,8 @@ def one_blas_thread() -> Iterator[None]:
 def one_thread() -> Iterator[None]:
     """Linear algebra, OpenMP, PyTorch (where it is loaded) and searches by one thread.
 
-    The bits of a sum depend on how many threads share it: what is done by one is the same on every machine.
+    The bits of a sum depend on how many threads share it: what is done by one is the same
+    however many cores there are.
 
     >>> import torch
     >>> with one_thread():

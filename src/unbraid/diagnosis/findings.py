@@ -113,6 +113,11 @@ class Diagnosis:
         return f"{sentence} It rests on: {', '.join(self.causes)}." if self.causes else sentence
 
     @property
+    def doubts(self) -> list[str]:
+        """What to say before anything else about codes of these data: the answer, unless it is a yes."""
+        return [] if self.verdict == "yes" else [self.answer]
+
+    @property
     def only_wraps(self) -> bool:
         """Whether nothing else speaks against the data than that a factor wraps around."""
         return self.causes == [LOOPS] and self.method == FOR_LOOPS

@@ -83,10 +83,11 @@ def evaluate(
         chosen = select(metrics, observations=observations is not None)
         sizes = {"n_samples": rules.n_samples, "n_train": rules.n_train, "n_test": rules.n_test}
         sample = draw_sample(factors, codes, observations, **sizes, random_state=rules.random_state)
+    ideals = sample.ideals(rules.ceiling_marginal, rules.random_state)
     scores: list[Score] = []
-    with bar("score", total=sum(_steps(x, sample, rules) for x in chosen), show=progress) as advance:
+    with bar("score", total=sum(_steps(x, rules) + len(ideals) for x in chosen), show=progress) as advance:
         for metric in chosen:
-            scores += _rows(metric, sample, rules, advance)
+            scores += _rows(metric, sample, ideals, rules, advance)
     from unbraid import __version__
 
     found = Evaluation(
@@ -114,14 +115,13 @@ def _tell(found: Evaluation) -> None:
     track(figures, 0)
 
 
-def _steps(metric: Metric, sample: Sample, rules: Protocol) -> int:
-    """Value, ceilings, chance and replicates."""
-    ceilings = 1 if sample.pool_codes.shape[1] >= sample.pool_factors.shape[1] else 2
+def _steps(metric: Metric, rules: Protocol) -> int:
+    """Value, chance and replicates."""
     chance = rules.chance_draws[metric.cost] if metric.supervised else 0
-    return 1 + ceilings + chance + rules.replicates[metric.cost]
+    return 1 + chance + rules.replicates[metric.cost]
 
 
-def _rows(metric: Metric, sample: Sample, rules: Protocol, advance: Any) -> list[Score]:
+def _rows(metric: Metric, sample: Sample, ideals: list[Sample], rules: Protocol, advance: Any) -> list[Score]:
     """Value, interval, chance and ceiling of every row of one metric."""
     seed = rules.random_state
 
@@ -142,7 +142,7 @@ def _rows(metric: Metric, sample: Sample, rules: Protocol, advance: Any) -> list
         )
         chance = drawn.mean(axis=0)
     best = np.max if metric.better == "high" else np.min
-    ceiling = best([compute(ideal, seed) for ideal in sample.ideals(rules.ceiling_marginal, seed)], axis=0)
+    ceiling = best([compute(ideal, seed) for ideal in ideals], axis=0)
     numbers = np.column_stack([value, low, high, chance, ceiling]).tolist()
     return [
         Score(name, v, a, b, c, top, seconds, metric.better) for name, (v, a, b, c, top) in zip(metric.rows, numbers)

@@ -13,6 +13,7 @@ from unbraid.reproduce.paper import Cell, Claim, Drawing, Experiment, Paper, Par
 from unbraid.reproduce.scale_encoders import (
     COLUMNS,
     PHOTOGRAPHS,
+    PROBED,
     clip_cells,
     clip_rows,
     differences,
@@ -23,7 +24,6 @@ from unbraid.reproduce.scale_encoders import (
     probe_rows,
     run_encoder,
 )
-from unbraid.reproduce.scale_encoders import DATA as PROBED
 
 DATA = "dsprites"
 STEPS = {"small": (75, 300, 900), "paper": (1_000, 3_000, 10_000, 30_000, 100_000, 300_000)}

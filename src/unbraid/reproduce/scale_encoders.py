@@ -12,7 +12,7 @@ from unbraid.report.drawing import GREY, figure, quiet
 from unbraid.reproduce.bench import Bench
 from unbraid.reproduce.paper import Cell, Part, Results, Rows
 
-DATA = {"dsprites": "dSprites", "room": "the room"}
+PROBED = {"dsprites": "dSprites", "room": "the room"}
 FLOORS = ("pixels", "untrained")
 PHOTOGRAPHS = "EfficientNet-Lite0"
 WEIGHTS = "efficientnet-lite0-57934424.pth"
@@ -35,7 +35,7 @@ RULES = replace(
 
 def encoder_cells(scale: str) -> Sequence[Cell]:
     """Floors, what was trained on other pictures, and beta-VAEs of three widths."""
-    return [{"data": data, "encoder": name} for data in DATA for name in (*FLOORS, *WIDTHS, PHOTOGRAPHS)]
+    return [{"data": data, "encoder": name} for data in PROBED for name in (*FLOORS, *WIDTHS, PHOTOGRAPHS)]
 
 
 def clip_cells(scale: str) -> Sequence[Cell]:

@@ -61,7 +61,8 @@ class Paused:
 
 
 def perform(order: Order) -> Result | Paused:
-    """Run a task; from its checkpoint, if there is one. By one thread, so that its bits are the same everywhere."""
+    """Run a task; from its checkpoint, if there is one. By one thread, so that its bits do not depend
+    on how many cores there are."""
     began, cpu = time.monotonic(), time.process_time()
     config, method = order.config, METHODS[order.config["method"]]
     model = method.load()(**_parameters(order, method))
