@@ -135,7 +135,7 @@ class FlowEstimator(FlowCoder):
             noise=self.noise_,
             patience=self.patience,
             tol=self.tol,
-            eval_every=max(1, min(50, self.max_steps // 8)) if len(flow.shape) == 1 else 100,
+            eval_every=max(1, min(50, self.max_steps // 8)) if len(flow.shape) == 1 else max(100, self.max_steps // 100),
             log_every=self.log_every,
         )
         placed = flow.to(home.device)
