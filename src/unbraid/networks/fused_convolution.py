@@ -168,7 +168,7 @@ def taps_of(height: int, width: int, rows: tuple[int, ...]) -> tuple[Array, Arra
             t for t, (dy, dx) in enumerate(OFFSETS)
             if (dy != -1 or up) and (dy != 1 or down) and (dx != -1 or left) and (dx != 1 or right)
         ]  # fmt: skip
-        at = [(plane + _shift(t, width), (t * len(rows) + i) * ROWS) for t in inside for i, plane in enumerate(planes)]
+        at = [(plane + _shift(t, width), (9 * i + t) * ROWS) for i, plane in enumerate(planes) for t in inside]
         counts[kind], pairs[kind, : len(at)] = len(at), at
     return kinds, counts, pairs
 
@@ -193,11 +193,11 @@ def stripes_of(height: int, width: int) -> tuple[Array, Array, Array]:
 
 
 def pack(w: np.ndarray) -> np.ndarray:
-    """Weights (outputs, inputs, 3, 3) as :func:`convolve` reads them: (groups, taps, inputs, ROWS), flat."""
+    """Weights (outputs, inputs, 3, 3) as :func:`convolve` reads them: (groups, inputs, taps, ROWS), flat."""
     n_out, n_in = w.shape[:2]
     packed = np.zeros((round_up(n_out), n_in, 9), np.float32)
     packed[:n_out] = w.reshape(n_out, n_in, 9)
-    return np.ascontiguousarray(packed.reshape(-1, ROWS, n_in, 9).transpose(0, 3, 2, 1)).ravel()
+    return np.ascontiguousarray(packed.reshape(-1, ROWS, n_in, 9).transpose(0, 2, 3, 1)).ravel()
 
 
 def pack_transposed(w: np.ndarray) -> np.ndarray:
@@ -249,8 +249,20 @@ def weight_gradient(g: Array, x: Array, rows: Array, stripes: tuple, dw: Array) 
                         )  # fmt: skip
 
 
+@jit
+def _add_up(dw: Array, sums: Array) -> None:
+    """Sums over VECTOR numbers each."""
+    for i in range(len(sums)):
+        total = np.float32(0)
+        for t in range(VECTOR):
+            total += dw[VECTOR * i + t]
+        sums[i] = total
+
+
 def unpack(dw: np.ndarray, n_out: int, n_in: int) -> np.ndarray:
     """The sums of :func:`weight_gradient` as (outputs, inputs, 3, 3)."""
     pairs = -(-n_in // COLUMNS)
-    sums = dw.reshape(-1, pairs, 9, ROWS, COLUMNS, VECTOR).sum(-1).transpose(0, 3, 1, 4, 2)
-    return np.ascontiguousarray(sums.reshape(-1, pairs * COLUMNS, 3, 3)[:n_out, :n_in])
+    sums = np.empty(len(dw) // VECTOR, np.float32)
+    _add_up(dw, sums)
+    w = sums.reshape(-1, pairs, 9, ROWS, COLUMNS).transpose(0, 3, 1, 4, 2)
+    return np.ascontiguousarray(w.reshape(-1, pairs * COLUMNS, 3, 3)[:n_out, :n_in])
