@@ -109,14 +109,32 @@ def test_fused_kernel_computes_the_same(features, models, batch):
     compare_with_double(flow, FusedForward(flow), theta, rows, weights)
 
 
-@pytest.mark.parametrize(("shape", "models"), [((1, 8, 8), 2), ((3, 4, 8), 1)])
-def test_fused_images_compute_the_same(shape, models):
+@pytest.mark.parametrize(
+    ("shape", "hidden", "models", "batch"),
+    [
+        ((1, 8, 8), (4, 4, 8), 2, 30),
+        ((3, 4, 8), (4, 4, 8), 1, 30),
+        ((1, 12, 20), (5, 7, 8), 2, 49),
+        ((1, 4, 4), (3, 16, 8), 1, 1),
+        ((1, 28, 28), (16, 32, 8), 1, 24),
+    ],
+)
+def test_fused_images_compute_the_same(shape, hidden, models, batch):
     rng = np.random.default_rng(4)
-    flow = conv_flow(shape, rng, hidden=(4, 4, 8), n_models=models)
+    flow = conv_flow(shape, rng, hidden=hidden, n_models=models)
     theta = flow.initial(rng, identity=False)
-    rows = torch.from_numpy(rng.normal(size=(30, *shape)).astype(np.float32))
-    weights = torch.from_numpy(rng.normal(size=(models, flow.n_features, 30)))
+    rows = torch.from_numpy(rng.normal(size=(batch, *shape)).astype(np.float32))
+    weights = torch.from_numpy(rng.normal(size=(models, flow.n_features, batch)))
     compare_with_double(flow, FusedImages(flow), theta, rows, weights)
+
+
+def test_fused_images_let_nan_through():
+    rng = np.random.default_rng(5)
+    flow = conv_flow((1, 8, 8), rng, hidden=(4, 4, 8))
+    rows = torch.zeros(30, 1, 8, 8)
+    rows[3, 0, 2, 2] = torch.nan
+    codes = FusedImages(flow)(flow.initial(rng, identity=False), flow.lay_out(rows))[0]
+    assert codes[0].isnan().any(0).nonzero().tolist() == [[3]]
 
 
 def compare_with_double(flow, forward, theta, rows, weights):

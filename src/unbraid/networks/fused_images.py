@@ -1,8 +1,8 @@
-"""Convolutional GIN flows with little around the convolutions: one kernel for clamp, scale and shift, and a gradient
-of whole blocks.
+"""Convolutional GIN flows in compiled kernels: convolutions, clamp, scale and shift of a block, and its gradient.
 
 Optional, like :mod:`~unbraid.networks.fused`, whose exp and atan it shares: it computes what
-:class:`~unbraid.networks.flow.Flow` computes with torch, to float32 accuracy. The convolutions are torch's.
+:class:`~unbraid.networks.flow.Flow` computes with torch, to float32 accuracy. The images of a batch lie in lanes
+(:mod:`~unbraid.networks.fused_convolution`) through all blocks of a resolution; the fully connected blocks are torch's.
 """
 
 from typing import Any
@@ -14,6 +14,20 @@ from torch import Tensor
 
 from unbraid.networks.coupling import ATAN, ConvCoupling, DenseCoupling, Downsample
 from unbraid.networks.flow import Flow
+from unbraid.networks.fused_convolution import (
+    COLUMNS,
+    LANES,
+    VECTOR,
+    convolve,
+    pack,
+    pack_transposed,
+    pad,
+    round_up,
+    stripes_of,
+    taps_of,
+    unpack,
+    weight_gradient,
+)
 from unbraid.networks.fused_kernel import TILE, Array, atan, exp, jit
 
 
@@ -26,49 +40,27 @@ def supports(flow: Flow) -> bool:
 
 
 @jit
-def _gather(x: Array, rows: Array, u: Array) -> None:
-    """u (pixels, channels) from the given rows of x (channels, pixels)."""
-    for start in range(0, len(u), TILE):
-        for i in range(len(rows)):
-            row = x[rows[i]]
-            for t in range(start, min(start + TILE, len(u))):
-                u[t, i] = row[t]
-
-
-@jit
-def _scatter(g: Array, rows: Array, x: Array) -> None:
-    """The gradient of :func:`_gather`, added to x."""
-    for start in range(0, len(g), TILE):
-        for i in range(len(rows)):
-            row = x[rows[i]]
-            for t in range(start, min(start + TILE, len(g))):
-                row[t] += g[t, i]
-
-
-@jit
 def _scale_shift(x: Array, rows: Array, a: Array, limit: float, y: Array, e: Array) -> None:
-    """y = x exp(s) + t for some rows of x; y and e = exp(s) are (channels, pixels), a is (pixels, 2 channels)."""
+    """y = x exp(s) + t for some rows of x, with s and t from a; all are (channels, numbers), and e = exp(s)."""
     c, n = y.shape
     scale, inverse, share = np.float32(limit * ATAN), np.float32(1 / limit), np.float32(1 / c)
-    raw, mean = np.empty((2 * c, TILE), np.float32), np.empty(TILE, np.float32)
+    s, mean = np.empty((c, TILE), np.float32), np.empty(TILE, np.float32)
     for start in range(0, n, TILE):
         size = min(TILE, n - start)
-        for o in range(2 * c):
-            for t in range(size):
-                raw[o, t] = a[start + t, o]
         mean[:] = np.float32(0)
         for o in range(c):
+            part_a = a[o, start : start + size]
             for t in range(size):
-                raw[o, t] = scale * atan(inverse * raw[o, t])
+                s[o, t] = scale * atan(inverse * part_a[t])
             for t in range(size):
-                mean[t] += raw[o, t]
+                mean[t] += s[o, t]
         for o in range(c):
             part_x, part_y = x[rows[o], start : start + size], y[o, start : start + size]
-            part_e = e[o, start : start + size]
+            part_e, part_t = e[o, start : start + size], a[c + o, start : start + size]
             for t in range(size):
-                part_e[t] = exp(raw[o, t] - share * mean[t])
+                part_e[t] = exp(s[o, t] - share * mean[t])
             for t in range(size):
-                part_y[t] = part_x[t] * part_e[t] + raw[c + o, t]
+                part_y[t] = part_x[t] * part_e[t] + part_t[t]
 
 
 @jit
@@ -78,31 +70,27 @@ def _scale_shift_gradient(
     """da, and rows of dx, from dy; in the shapes of :func:`_scale_shift`."""
     c, n = dy.shape
     inverse, share = np.float32(1 / limit), np.float32(1 / c)
-    raw, ds = np.empty((c, TILE), np.float32), np.empty((c, TILE), np.float32)
     mean = np.empty(TILE, np.float32)
     for start in range(0, n, TILE):
         size = min(TILE, n - start)
-        for o in range(c):
-            for t in range(size):
-                raw[o, t] = a[start + t, o]
         mean[:] = np.float32(0)
         for o in range(c):
             part_x, part_dx = x[rows[o], start : start + size], dx[rows[o], start : start + size]
             part_e, part_dy = e[o, start : start + size], dy[o, start : start + size]
+            ds, dt = da[o, start : start + size], da[c + o, start : start + size]
             for t in range(size):
                 part_dx[t] = part_dy[t] * part_e[t]
             for t in range(size):
-                ds[o, t] = part_dx[t] * part_x[t]
+                ds[t] = part_dx[t] * part_x[t]
             for t in range(size):
-                mean[t] += share * ds[o, t]
+                mean[t] += share * ds[t]
             for t in range(size):
-                da[start + t, c + o] = part_dy[t]
+                dt[t] = part_dy[t]
         for o in range(c):
+            ds, part_a = da[o, start : start + size], a[o, start : start + size]
             for t in range(size):
-                v = inverse * raw[o, t]
-                ds[o, t] = (ds[o, t] - mean[t]) * np.float32(ATAN) / (np.float32(1) + v * v)
-            for t in range(size):
-                da[start + t, o] = ds[o, t]
+                v = inverse * part_a[t]
+                ds[t] = (ds[t] - mean[t]) * np.float32(ATAN) / (np.float32(1) + v * v)
 
 
 @jit
@@ -112,82 +100,160 @@ def _mask(g: Array, h: Array) -> None:
         g[i] = g[i] if h[i] > np.float32(0) else np.float32(0)
 
 
-def _pixels(x: Tensor) -> np.ndarray:
-    """A tensor (batch, channels, height, width) with channels last in memory as (pixels, channels), a view."""
-    return x.permute(0, 2, 3, 1).contiguous().flatten(0, 2).numpy()
+@jit
+def _add_sums(g: Array, db: Array) -> None:
+    """db += g 1."""
+    for o in range(len(db)):
+        total = np.float32(0)
+        row = g[o]
+        for t in range(len(row)):
+            total += row[t]
+        db[o] += total
 
 
-def _images(x: np.ndarray, shape: tuple[int, ...]) -> Tensor:
-    """Pixels (n, channels) of images (batch, height, width) as :func:`_pixels` takes them, a view."""
-    return torch.from_numpy(x).view(*shape, x.shape[1]).permute(0, 3, 1, 2)
+@jit
+def _forward(
+    layers: tuple, source: Array, h1: Array, h2: Array, a: Array, x: Array, rows: Array, limit: float, y: Array,
+    start: int, e: Array,
+) -> None:  # fmt: skip
+    """Channels of y from ``start``, x exp(s) + t of some rows of x, with the sub-network of ``source``.
+
+    All are (chunks, channels, numbers); h1, h2, a and e are kept for the gradient.
+    """
+    zero, nothing = np.float32(0), np.float32(-np.inf)
+    for c in range(len(x)):
+        convolve(source[c], layers[0], zero, h1[c])
+        convolve(h1[c], layers[1], zero, h2[c])
+        convolve(h2[c], layers[2], nothing, a[c])
+        _scale_shift(x[c], rows, a[c], limit, y[c, start : start + len(rows)], e[c])
+
+
+@jit
+def _backward(
+    layers: tuple, source: Array, inputs: Array, hidden: Array, h1: Array, h2: Array, a: Array, x: Array,
+    rows: Array, limit: float, e: Array, dy: Array, start: int, stripes: tuple, dx: Array, dsource: Array,
+    n_source: int, sums: tuple,
+) -> None:  # fmt: skip
+    """Gradient of :func:`_forward`: rows of dx, and added to dsource and to the ``sums`` of weights and biases.
+
+    ``inputs`` and ``hidden`` are the channels that the layers read; the first ``n_source`` of ``inputs`` have a
+    gradient. ``layers`` are the transposed ones, from the last to the first.
+    """
+    nothing = np.float32(-np.inf)
+    g1, g2 = np.empty(h1.shape[1:], np.float32), np.empty(h2.shape[1:], np.float32)
+    da = np.zeros(a.shape[1:], np.float32)  # the channels that fill the last group stay 0
+    du = np.empty((len(layers[2][4]), x.shape[2]), np.float32)
+    dw1, db1, dw2, db2, dw3, db3 = sums
+    for c in range(len(x)):
+        _scale_shift_gradient(x[c], rows, a[c], limit, e[c], dy[c, start : start + len(rows)], dx[c], da)
+        weight_gradient(da, h2[c], hidden, stripes, dw3)
+        _add_sums(da, db3)
+        convolve(da, layers[0], nothing, g2)
+        _mask(g2.ravel(), h2[c].ravel())
+        weight_gradient(g2, h1[c], hidden, stripes, dw2)
+        _add_sums(g2, db2)
+        convolve(g2, layers[1], nothing, g1)
+        _mask(g1.ravel(), h1[c].ravel())
+        weight_gradient(g1, source[c], inputs, stripes, dw1)
+        _add_sums(g1, db1)
+        if n_source:
+            convolve(g1, layers[2], nothing, du)
+        for i in range(n_source):
+            row, more = dsource[c, inputs[i]], du[i]
+            for t in range(len(row)):
+                row[t] += more[t]
 
 
 class _Half:
-    """One half of a block: rows of x changed by the sub-network of rows of ``source``."""
+    """One half of a block: ``rows`` of x changed by the sub-network of channels ``inputs`` of ``source``."""
 
-    def __init__(self, p: tuple[Tensor, ...], limit: float, shape: tuple[int, ...]):
-        self.p, self.limit, self.shape = p, limit, shape
+    def __init__(self, p: tuple[Tensor, ...], limit: float, size: tuple[int, int], inputs: np.ndarray):
+        arrays = [q.detach().numpy() for q in p]
+        self.weights, self.biases = arrays[::2], arrays[1::2]
+        self.limit, self.size, self.inputs = limit, size, inputs
 
-    def forward(self, x: np.ndarray, rows: np.ndarray, source: np.ndarray, source_rows: np.ndarray, y: Any) -> None:
-        w1, b1, w2, b2, w3, b3 = self.p
-        u = np.empty((x.shape[1], len(source_rows)), np.float32)
-        _gather(source, source_rows, u)
-        self.u = _images(u, self.shape)
-        self.h1 = F.conv2d(self.u, w1, b1, padding=1).relu_()
-        self.h2 = F.conv2d(self.h1, w2, b2, padding=1).relu_()
-        self.a = _pixels(F.conv2d(self.h2, w3, b3, padding=1))
-        self.x, self.rows, self.source_rows = x, rows, source_rows
-        self.e = np.empty_like(y)
-        _scale_shift(x, rows, self.a, self.limit, y, self.e)
+    def forward(self, x: np.ndarray, rows: np.ndarray, source: np.ndarray, y: np.ndarray, start: int) -> None:
+        layers = tuple(
+            (*taps_of(*self.size, inputs), pack(w), pad(b))
+            for inputs, w, b in zip(self._channels(), self.weights, self.biases)
+        )
+        chunks, _, n = x.shape
+        kept = [np.empty((chunks, round_up(len(b)), n), np.float32) for b in self.biases]
+        e = np.empty((chunks, len(rows), n), np.float32)
+        _forward(layers, source, *kept, x, rows, self.limit, y, start, e)
+        self.x, self.rows, self.source, self.start, self.kept, self.e = x, rows, source, start, kept, e
 
     def backward(self, dy: np.ndarray, dx: np.ndarray, dsource: np.ndarray | None) -> tuple[Tensor, ...]:
         """Gradients of the parameters; fills rows of dx and adds to dsource."""
-        w1, _, w2, _, w3, _ = self.p
-        da = np.empty_like(self.a)
-        _scale_shift_gradient(self.x, self.rows, self.a, self.limit, self.e, dy, dx, da)
-        g, *third = _convolution_gradient(_images(da, self.shape), self.h2, w3)
-        _mask(_pixels(g).ravel(), _pixels(self.h2).ravel())
-        g, *second = _convolution_gradient(g, self.h1, w2)
-        _mask(_pixels(g).ravel(), _pixels(self.h1).ravel())
-        g, *first = _convolution_gradient(g, self.u, w1, dsource is not None)
-        if dsource is not None:
-            _scatter(_pixels(g), self.source_rows, dsource)
-        return (*first, *second, *third)
+        layers = tuple(
+            (*taps_of(*self.size, tuple(range(len(w)))), pack_transposed(w), np.zeros(round_up(w.shape[1]), np.float32))
+            for w in self.weights[::-1]
+        )
+        n_in = len(self.inputs)
+        inputs, hidden = _even(self.inputs), _even(np.arange(len(self.weights[0])))
+        sums = tuple(part for w in self.weights for part in _sums(w))
+        _backward(
+            layers, self.source, inputs, hidden, *self.kept, self.x, self.rows, self.limit, self.e, dy, self.start,
+            stripes_of(*self.size), dx, dx if dsource is None else dsource, 0 if dsource is None else n_in, sums,
+        )  # fmt: skip
+        weights = (unpack(dw, *w.shape[:2]) for dw, w in zip(sums[::2], self.weights))
+        biases = (db[: len(w)] for db, w in zip(sums[1::2], self.weights))
+        return tuple(torch.from_numpy(each) for pair in zip(weights, biases) for each in pair)
+
+    def _channels(self) -> list[tuple[int, ...]]:
+        """That each layer reads."""
+        return [tuple(self.inputs.tolist()), *(tuple(range(w.shape[1])) for w in self.weights[1:])]
 
 
-def _convolution_gradient(g: Tensor, h: Tensor, w: Tensor, by_input: bool = True) -> tuple[Tensor, Tensor, Tensor]:
-    """Of a 3 x 3 convolution by its input, weight and bias."""
-    one = [1, 1]
-    return torch.ops.aten.convolution_backward(
-        g, h, w, [len(w)], one, one, one, False, [0, 0], 1, [by_input, True, True]
-    )
+def _even(channels: np.ndarray) -> np.ndarray:
+    """Channels in whole pairs, with the last again where it has no partner."""
+    return np.append(channels, channels[-1:].repeat(-len(channels) % COLUMNS))
+
+
+def _sums(w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Zeros to which :func:`_backward` adds the gradients of a weight and its bias."""
+    n_out, n_in = round_up(len(w)), -(-w.shape[1] // COLUMNS) * COLUMNS
+    return np.zeros(n_out * n_in * 9 * VECTOR, np.float32), np.zeros(n_out, np.float32)
 
 
 class _Block(torch.autograd.Function):
-    """A block of one model on (channels, batch, height, width)."""
+    """A block of one model on (chunks, channels, pixels x LANES)."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, layer: ConvCoupling, model: int, *p: Tensor) -> Tensor:
+    def forward(ctx: Any, x: Tensor, layer: ConvCoupling, model: int, size: tuple[int, int], *p: Tensor) -> Tensor:
         rows = layer.permutations[model].numpy()
         first, second = rows[: layer.first], rows[layer.first :]
-        halves = [_Half(q, layer.affine.limit, tuple(x.shape[1:])) for q in (p[:6], p[6:])]
-        data = x.detach().contiguous().flatten(1).numpy()
+        data = x.detach().contiguous().numpy()
         y = np.empty_like(data)
-        y1 = y[: layer.first]
-        halves[0].forward(data, first, data, second, y1)
-        halves[1].forward(data, second, y1, np.arange(layer.first), y[layer.first :])
-        ctx.halves, ctx.first = halves, layer.first
-        return torch.from_numpy(y).view(x.shape)
+        limit = layer.affine.limit
+        halves = _Half(p[:6], limit, size, second), _Half(p[6:], limit, size, np.arange(layer.first))
+        halves[0].forward(data, first, data, y, 0)
+        halves[1].forward(data, second, y, y, layer.first)
+        ctx.halves = halves
+        return torch.from_numpy(y)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[Any, ...]:
-        dy = grads[0].contiguous().flatten(1).numpy()
-        dx, dy1 = np.empty_like(dy), dy[: ctx.first].copy()
+        dy = grads[0].numpy().copy()
+        dx = np.empty_like(dy)
         first, second = ctx.halves
-        of_second = second.backward(dy[ctx.first :], dx, dy1)
-        of_first = first.backward(dy1, dx, dx if ctx.needs_input_grad[0] else None)
-        return (torch.from_numpy(dx).view(grads[0].shape), None, None, *of_first, *of_second)
+        of_second = second.backward(dy, dx, dy)
+        of_first = first.backward(dy, dx, dx if ctx.needs_input_grad[0] else None)
+        return (torch.from_numpy(dx), None, None, None, *of_first, *of_second)
+
+
+def _to_lanes(x: Tensor) -> Tensor:
+    """(channels, batch, height, width) as (chunks, channels, pixels x LANES), with images of zeros at the end."""
+    channels, batch = x.shape[:2]
+    filled = F.pad(x.flatten(2), (0, 0, 0, -batch % LANES))
+    return filled.unflatten(1, (-1, LANES)).permute(1, 0, 3, 2).reshape(-1, channels, filled.shape[2] * LANES)
+
+
+def _from_lanes(x: Tensor, shape: torch.Size) -> Tensor:
+    """Back to ``shape``, (channels, batch, height, width)."""
+    images = x.unflatten(2, (-1, LANES)).permute(1, 0, 3, 2).flatten(1, 2)
+    return images[:, : shape[1]].reshape(shape)
 
 
 class FusedImages:
@@ -210,15 +276,22 @@ class FusedImages:
         parameters = self.flow.unflatten(theta)
         images = [layer for layer in self.flow.layers if isinstance(layer, ConvCoupling | Downsample)]
         of_models = [list(zip(*(q.unbind() for q in p))) for p in parameters[: len(images)]]
-        models = []
-        for k, one in enumerate(x.unbind()):
-            for layer, each in zip(images, of_models):
-                if isinstance(layer, ConvCoupling):
-                    one = _Block.apply(one, layer, k, *each[k])
-                else:
-                    one = layer.forward([], one.unsqueeze(0))[0].squeeze(0)
-            models.append(one)
-        x = torch.stack(models)
+        x = torch.stack([
+            self._blocks(images, [p[k] if p else () for p in of_models], k, one) for k, one in enumerate(x.unbind())
+        ])  # fmt: skip
         for layer, p in zip(self.flow.layers[len(images) :], parameters[len(images) :]):
             x, _ = layer.forward(p, x)
         return x, None
+
+    def _blocks(self, images: list, parameters: list, model: int, x: Tensor) -> Tensor:
+        """The convolutional part of one model on (channels, batch, height, width)."""
+        shape, lanes = x.shape, None
+        for layer, p in zip(images, parameters):
+            if isinstance(layer, ConvCoupling):
+                lanes = _to_lanes(x) if lanes is None else lanes
+                lanes = _Block.apply(lanes, layer, model, tuple(shape[2:]), *p)
+            else:
+                x = x if lanes is None else _from_lanes(lanes, shape)
+                x = layer.forward([], x.unsqueeze(0))[0].squeeze(0)
+                shape, lanes = x.shape, None
+        return x if lanes is None else _from_lanes(lanes, shape)
