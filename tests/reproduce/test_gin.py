@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from unbraid.reproduce import digit_styles as styles
 from unbraid.reproduce import gin_digits as digits
 from unbraid.reproduce import load_paper
 from unbraid.reproduce.bench import Bench
@@ -95,8 +96,46 @@ def test_slant_and_ink_of_bars():
     upright[4:24, 13:15] = 1
     for row in range(4, 24):
         leaning[row, (24 - row) // 2 + 8 : (24 - row) // 2 + 10] = 1  # half a pixel to the left per pixel downwards
-    assert digits.slant(np.stack((upright, leaning))) == pytest.approx([0, 0.5], abs=0.02)
-    assert digits.ink(np.stack((upright, leaning))) == pytest.approx([40 / 784] * 2)
+    assert styles.slant(np.stack((upright, leaning))) == pytest.approx([0, 0.5], abs=0.02)
+    assert styles.ink(np.stack((upright, leaning))) == pytest.approx([40 / 784] * 2)
+
+
+def bar(lean=0.0, half=1.5, reach=10, wide=0.0):
+    """A bar about the middle: its lean, half its thickness, how far it goes up and down, and how much wider on top."""
+    y, x = np.mgrid[-13.5:14, -13.5:14]
+    edge = half + wide * (y < 0)
+    return np.clip(edge + 0.5 - np.abs(x + lean * y), 0, 1) * (np.abs(y) < reach)
+
+
+@pytest.mark.parametrize(
+    ("style", "less", "more"),
+    [
+        ("slant", bar(), bar(lean=0.4)),
+        ("line thickness", bar(), bar(half=3)),
+        ("height", bar(reach=7), bar()),
+        ("width of the top half", bar(), bar(wide=4)),
+        ("width of the bottom half", bar(), bar(wide=4)[::-1]),
+    ],
+)
+def test_a_latent_that_changes_a_style_is_described_by_it(style, less, more):
+    """Images on the way from one picture to the other, for every digit; real digits differ in all styles."""
+    way = np.linspace(0, 1, 5)[:, None, None]
+    moved = np.broadcast_to(less + way * (more - less), (1, 10, 5, 28, 28))
+    rng = np.random.default_rng(0)
+    drawn = rng.uniform([-0.3, 1, 7, 0], [0.3, 2, 11, 4], (100, 4))
+    real = np.stack([bar(*numbers)[:: rng.choice([-1, 1])] for numbers in drawn])
+    found = styles.describe(moved, real, np.arange(100) % 10)
+    assert found[0]["style"].startswith(style)
+    assert found[0]["moves"] == "all"
+
+
+def test_a_latent_that_moves_a_corner_of_some_digits_is_described_by_place_and_digits():
+    moved = np.tile(bar(), (2, 10, 5, 1, 1))
+    moved[0, :3, 3:, 2:6, 20:26] = 1
+    found = styles.describe(moved, np.stack([bar(lean=lean) for lean in np.linspace(-1, 1, 100)]), np.arange(100) % 10)
+    assert (found[0]["where"], found[0]["moves"]) == ("top right", "0, 1, 2")
+    assert found[1]["distance"] == 0
+    assert found[1]["style"] == "none"
 
 
 class Still:

@@ -47,6 +47,15 @@ def test_the_best_baseline_counts_and_samples_are_paired():
     assert judge("HLLE+ICA is above every", manifolds=manifolds, networks=networks).verdict == "not reproduced"
 
 
+def test_a_perfect_rotation_is_judged_by_manifold():
+    good, bad = (
+        rows("HLLE+ICA", "shapes-xy", [0, 0], best_turn=0.99),
+        rows("HLLE+ICA", "faces 2, 3", [0, 0], best_turn=0.93),
+    )
+    found = judge("With a perfect rotation", manifolds=[*good, *bad])
+    assert (found.verdict, found.held) == ("partly", ["shapes-xy"])
+
+
 def test_less_is_better_for_jumps():
     networks = rows("HAE", "shapes-xy", [0, 0], jump=1.2) + rows("AE-2", "shapes-xy", [0, 0], jump=3.0)
     assert judge("The plain autoencoder jumps", networks=networks).parts == {"shapes-xy over AE-2": "1.8"}

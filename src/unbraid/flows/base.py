@@ -135,7 +135,7 @@ class FlowEstimator(FlowCoder):
             noise=self.noise_,
             patience=self.patience,
             tol=self.tol,
-            eval_every=max(1, min(50, self.max_steps // 8)) if len(flow.shape) == 1 else max(100, self.max_steps // 100),
+            eval_every=self._eval_every(len(flow.shape) > 1),
             log_every=self.log_every,
         )
         placed = flow.to(home.device)
@@ -153,20 +153,26 @@ class FlowEstimator(FlowCoder):
         self.permutations_ = [p[best].numpy() for p in flow.permutations]
         self.__dict__.pop("_cached", None)
 
+    def _eval_every(self, images: bool) -> int:
+        """Steps between evaluations; those of images cost tens of steps, so there are at most a hundred."""
+        return max(100, self.max_steps // 100) if images else max(1, min(50, self.max_steps // 8))
+
     @classmethod
     def _upgrade(cls, state: dict[str, Any], run_format: int) -> dict[str, Any]:
         """Runs of format 1 kept the losses of all starts as "loss", and had no measure of the data noise.
 
-        The factor of the drop was not kept at first.
+        The factor of the drop and how many latents are above the noise were not kept at first.
         """
         state = super()._upgrade(state, run_format)
         if run_format == 1 and "order_" in state:
             d = len(state["order_"])
             state |= {"above_noise_": np.full(d, np.nan), "n_informative_interval_": (1, d)}
             state["history_"] = [r | {"losses": r["loss"], "loss": min(r["loss"])} for r in state["history_"]]
-        if "order_" in state and "n_informative_drop_" not in state:
+        if "order_" in state and "n_above_noise_" not in state:
             ratios = state["above_noise_"]
-            state["n_informative_drop_"] = count_above_noise(ratios).drop if np.isfinite(ratios).all() else np.nan
+            count = count_above_noise(ratios) if np.isfinite(ratios).all() else None
+            state["n_above_noise_"] = count.above if count else len(ratios)
+            state.setdefault("n_informative_drop_", count.drop if count else np.nan)
         return state
 
     def _summary(self) -> Summary:
@@ -222,6 +228,7 @@ class FlowEstimator(FlowCoder):
         count = count_above_noise(self.above_noise_)
         self.n_informative_interval_ = (count.low, count.high)
         self.n_informative_drop_ = count.drop
+        self.n_above_noise_ = count.above
         if isinstance(self.n_factors, str):
             if self.n_factors != "auto":
                 raise ValueError(f"n_factors={self.n_factors!r} must be 'auto' or a number of latents.")

@@ -38,7 +38,8 @@ class GIN(ConditionalFlow):
         Flows trained at once from different starts; the best by held-out likelihood is kept.
     n_factors : int or "auto"
         How many latents are factors, ``n_informative_``. "auto" counts the latents that stand out of the data noise
-        (:func:`~unbraid.flows.spectrum.count_above_noise`), and warns where the count is uncertain.
+        and of the fine structure that many latents share (:func:`~unbraid.flows.spectrum.count_above_noise`), and warns
+        where the count is uncertain.
     validation_fraction : float
         Share of each class that is held out.
     engine : {"auto", "torch", "fused", "compile"}
@@ -57,6 +58,8 @@ class GIN(ConditionalFlow):
         The counts that the spectrum allows.
     n_informative_drop_ : float
         By which factor ``above_noise_`` falls after the last latent that was counted; 2 or more is a clear drop.
+    n_above_noise_ : int
+        Latents above the noise: on real data often many more, a shelf of fine structure that is not counted.
     above_noise_ : array (n_features,)
         The spread of each latent over all points, over the one that the data noise alone gives it: near 1 where it
         carries only noise.

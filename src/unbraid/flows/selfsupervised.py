@@ -61,8 +61,9 @@ class SelfSupervisedGIN(FlowEstimator):
 
     Attributes
     ----------
-    n_informative_, n_informative_interval_, n_informative_drop_, above_noise_, importance_, reach_, stds_, order_ :
-        As in GIN, and so are ``init_scores_`` and ``history_``; ``stds_`` is the std over all points.
+    n_informative_, n_informative_interval_, n_informative_drop_, n_above_noise_, above_noise_, importance_, stds_ :
+        As in GIN, and so are ``reach_``, ``order_``, ``init_scores_`` and ``history_``; ``stds_`` is the std over all
+        points.
     set_stds_ : array (n_features,)
         RMS over points of the std within a set.
     information_ : array (n_features,)

@@ -64,9 +64,10 @@ def count_above_noise(ratios: np.ndarray) -> Count:
     if their logarithms are normal.)
 
     The split was chosen among four rules on 24 GIN fits (seeds 100 to 102, 200 and 201; 1, 2, 4, 6 and 9 factors of
-    ten; the default noise and 0.01): 22 counts are right, and the two others, of fits that failed (MCC .67 and .60), are
-    uncertain. On 13 fits that had no part in it (seeds 300 to 303; 1, 2, 6 and 9 of ten) 12 are right; the other says 7
-    to 9 of 9. The shelf's null was fixed on GIN after 6.8 epochs on MNIST; :doc:`/flows` has what it says of others.
+    ten; the default noise and 0.01): 22 counts are right, and the two others, of fits that failed (MCC .67 and .60),
+    are uncertain. On 13 fits that had no part in it (seeds 300 to 303; 1, 2, 6 and 9 of ten) 12 are right; the other
+    says 7 to 9 of 9. The shelf's null was fixed on GIN after 6.8 epochs on MNIST; :doc:`/flows` has what it says of
+    others.
 
     References
     ----------

@@ -57,7 +57,8 @@ def _facts(model: "FlowEstimator", kept: int, n_latents: int) -> list[Fact]:
         Fact(
             "informative latents",
             f"{kept} of {n_latents}",
-            f"Told from noise by the spectrum, which allows {low} to {high}; the first columns.",
+            f"Told from noise by the spectrum, which allows {low} to {high}; the first columns. "
+            f"{model.n_above_noise_} are above the noise.",
         ),
         Fact(
             "held-out likelihood",

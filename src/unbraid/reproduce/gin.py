@@ -7,15 +7,18 @@ import numpy as np
 
 from unbraid.reproduce.bench import Bench
 from unbraid.reproduce.gin_figures import (
+    DESCRIBED,
+    DIGIT_COUNTS,
     PLAIN,
+    described,
+    digit_counts,
     draw_found,
-    draw_latents,
-    draw_more_latents,
     draw_samples,
     draw_sizes,
     draw_spectrum,
     draw_three,
     draw_transfer,
+    draw_variables,
     kind_of,
 )
 from unbraid.reproduce.gin_supervised import digits_cells, run_digits
@@ -141,6 +144,7 @@ DIGITS = Experiment(
     "minutes, or a few steps on from a checkpoint; the table says how many epochs it had. The paper has 95.",
     digits_cells,
     run_digits,
+    version=2,
 )
 NO_EFFECT = "The bound was 0 at first and was raised after the first run, as no effect at all would have passed."
 EARLY = "The paper trains 95 epochs of 240,000 digits; the table says how many were trained here."
@@ -228,9 +232,10 @@ PAPER = Paper(
         ),
         Drawing(
             "latents", "Figures 4, 5, 10 and 11: variables 1 to 8, at -2, 0 and 2 standard deviations of a digit; the "
-            "last column shows what changes between -1 and 1.", ("digits",), draw_latents,
+            "last column shows what changes between -1 and 1.", ("digits",), draw_variables(1, 8),
         ),
-        Drawing("more-latents", "Figures 12 and 13: variables 9 to 16.", ("digits",), draw_more_latents),
+        Drawing("more-latents", "Figures 12 and 13: variables 9 to 16.", ("digits",), draw_variables(9, 16)),
+        Drawing("last-latents", "Figures 14 and 15: variables 17 to 22.", ("digits",), draw_variables(17, 22)),
         Drawing(
             "samples", "Figure 9: samples of 22 variables at full and at reduced temperature, one style a row.",
             ("digits",), draw_samples,
@@ -245,11 +250,8 @@ PAPER = Paper(
             "Artificial data", ("clusters", "points", "spread of clusters", "rate", "worst MCC", "median MCC",
             "two counted", "split"), ("artificial",), found_by,
         ),
-        Table(
-            "Digits", ("data", "epochs", "steps", "n_informative_", "interval", "drop"), ("digits",), lambda results: [
-                (r["data"], r["epochs"], r["steps"], r["n_informative"], f"{r['low']} to {r['high']}", r["drop"])
-                for r in results["digits"]
-            ],
-        ),
+        Table("Digits", DIGIT_COUNTS, ("digits",), digit_counts),
+        Table("What each variable changes from -2 to 2 (styles in standard deviations of real digits of a class)",
+              DESCRIBED, ("digits",), described),
     ),
 )  # fmt: skip

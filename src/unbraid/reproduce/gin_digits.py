@@ -1,4 +1,4 @@
-"""What both papers on GIN do with handwritten digits: read them, move one latent, and measure what changed."""
+"""What both papers on GIN do with handwritten digits: read them, move one latent, and measure how far it goes."""
 
 from typing import Any
 
@@ -59,24 +59,6 @@ def unevenness(change: np.ndarray) -> np.ndarray:
     array([0., 1.])
     """
     return change.std(1) / np.maximum(change.mean(1), 1e-12)
-
-
-def slant(images: np.ndarray) -> np.ndarray:
-    """How far the strokes lean: pixels to the left per pixel downwards, by second moments.
-
-    >>> float(slant(np.eye(5)[None])[0]), float(slant(np.eye(5)[None, ::-1])[0])
-    (-1.0, 1.0)
-    """
-    ink = images / np.maximum(images.sum((1, 2), keepdims=True), 1e-12)
-    rows, columns = np.arange(images.shape[1])[:, None], np.arange(images.shape[2])
-    y = rows - (ink * rows).sum((1, 2), keepdims=True)
-    x = columns - (ink * columns).sum((1, 2), keepdims=True)
-    return -(ink * x * y).sum((1, 2)) / np.maximum((ink * y**2).sum((1, 2)), 1e-12)
-
-
-def ink(images: np.ndarray) -> np.ndarray:
-    """Mean of the pixels, which line thickness changes most."""
-    return images.mean((1, 2))
 
 
 def as_bytes(images: np.ndarray) -> np.ndarray:

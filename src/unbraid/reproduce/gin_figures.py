@@ -1,5 +1,6 @@
 """Drawings of the two papers on GIN."""
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -119,21 +120,39 @@ def draw_spectrum(results: Results, bench: Bench) -> Any:
 
 
 def latents_sheet(moved: np.ndarray, first: int) -> Any:
-    """Eight latents side by side, six digits each: at -2, 0 and 2, and what changes between -1 and +1."""
+    """Up to eight latents side by side, six digits each: at -2, 0 and 2, and what changes between -1 and +1."""
     fig = figure(9.6, 2.1)
-    for number, (ax, images) in enumerate(zip(fig.subplots(1, 8), moved[:, SHOWN_DIGITS])):
+    axes = fig.subplots(1, 8)
+    for number, (ax, images) in enumerate(zip(axes, moved[:, SHOWN_DIGITS])):
         heat = np.stack([heat_map(digit / 255, VALUES) for digit in images])[:, None]
         show_sheet(ax, np.concatenate((images[:, ::2] / 255, heat / max(heat.max(), 1e-9)), 1))
         ax.set_title(f"{first + number}", fontsize=9)
+    for ax in axes[len(moved) :]:
+        ax.axis("off")
     return fig
 
 
-def draw_latents(results: Results, bench: Bench) -> Any:
-    return latents_sheet(_digits(results, bench)[1]["moved"][:8], 1)
+def draw_variables(first: int, last: int) -> Callable[[Results, Bench], Any]:
+    """Draws the variables of digits from the first to the last of these, counted from 1."""
+    return lambda results, bench: latents_sheet(_digits(results, bench)[1]["moved"][first - 1 : last], first)
 
 
-def draw_more_latents(results: Results, bench: Bench) -> Any:
-    return latents_sheet(_digits(results, bench)[1]["moved"][8:16], 9)
+def described(results: Results) -> Iterable[tuple[Any, ...]]:
+    """Each variable of the digits in words and numbers."""
+    for row in results["digits"]:
+        for number, found in enumerate(row["described"], 1):
+            yield row["data"], number, f"{found['distance']:.2f}", found["where"], found["moves"], found["style"]
+
+
+DESCRIBED = ("data", "variable", "moves the pixels by", "most at the", "digits moved", "style that changes most")
+
+
+def digit_counts(results: Results) -> Iterable[tuple[Any, ...]]:
+    for r in results["digits"]:
+        yield r["data"], r["epochs"], r["steps"], r["n_informative"], f"{r['low']} to {r['high']}", r["above_noise"]
+
+
+DIGIT_COUNTS = ("data", "epochs", "steps", "n_informative_", "interval", "above the noise")
 
 
 def draw_samples(results: Results, bench: Bench) -> Any:

@@ -7,16 +7,15 @@ import numpy as np
 from scipy import stats
 
 from unbraid.reproduce.bench import Bench
+from unbraid.reproduce.digit_styles import describe, ink, slant
 from unbraid.reproduce.gin_digits import (
     STEPS_PER_EPOCH,
     as_bytes,
     change_by_digit,
     class_statistics,
-    ink,
     load_digits,
     move_latents,
     seconds_of_training,
-    slant,
     unevenness,
 )
 from unbraid.reproduce.paper import Cell
@@ -56,6 +55,8 @@ def run_digits(cell: Cell, bench: Bench) -> Mapping[str, Any]:
         "high": model.n_informative_interval_[1],
         "drop": model.n_informative_drop_,
         "fall": float(spectrum[10] / spectrum[43] / (pca[10] / pca[43])),
+        "above_noise": model.n_above_noise_,
+        "described": describe(moved, test / 255, labels),
         "unevenness": list(difference(uneven[GLOBAL:], uneven[:GLOBAL])),
         **styles,
         **_noise(model, test, labels),

@@ -55,8 +55,7 @@ def positions(latents: NDArray[np.float64], factors: str) -> NDArray[np.float64]
 
 
 def neighbor_cells(scale: str) -> list[Cell]:
-    manifolds = (SHAPES[0], *FACES[:2]) if scale == "small" else (*SHAPES, *FACES)
-    return [{"manifold": m, "k": k} for m in manifolds for k in NEIGHBORS]
+    return [{"manifold": m, "k": k} for m in (*SHAPES, *FACES) for k in NEIGHBORS]
 
 
 def try_neighbors(cell: Cell, bench: Bench) -> Mapping[str, Any]:
@@ -120,11 +119,11 @@ def try_limit(cell: Cell, bench: Bench) -> Mapping[str, Any]:
 
 
 def many_cells(scale: str) -> list[Cell]:
-    return [{"points": 1_000_000}] + [{"points": 10_000_000}] * (scale == "paper")
+    return [{"points": 1_000_000}, {"points": 10_000_000}]
 
 
 def try_many(cell: Cell, bench: Bench) -> Mapping[str, Any]:
-    """Points that are made as they are read; two million numbers of codes are all that is held."""
+    """Points that are made as they are read; their factors and codes are all that is held."""
     sheet = ub.datasets.load("isometric", n_factors=2, n_features=10, random_state=0)
 
     def factors() -> Iterator[NDArray[np.float64]]:

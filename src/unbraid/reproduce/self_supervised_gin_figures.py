@@ -6,7 +6,7 @@ import numpy as np
 
 from unbraid.report.drawing import BLUE, GREY, RED, figure, quiet
 from unbraid.reproduce.bench import Bench
-from unbraid.reproduce.gin_figures import latents_sheet, matched, projected, scatter, spectrum
+from unbraid.reproduce.gin_figures import matched, projected, scatter, spectrum
 from unbraid.reproduce.paper import Results
 
 TWO, ONE, NOISY = ({"dimensions": d, "noise": n} for d, n in ((2, 0.0), (1, 0.0), (1, 0.01)))
@@ -79,8 +79,3 @@ def draw_spectrum(results: Results, bench: Bench) -> Any:
         ax.legend(fontsize=7, frameon=False)
         quiet(ax)
     return fig
-
-
-def draw_latents(results: Results, bench: Bench) -> Any:
-    row = list(results["digits"])[-1]
-    return latents_sheet(bench.kept({"data": row["data"]})["moved"], 1)

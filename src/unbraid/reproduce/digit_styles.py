@@ -1,0 +1,144 @@
+"""How a handwritten digit is written, in numbers, and a latent variable described by what it changes."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+Measure = Callable[[np.ndarray], np.ndarray]
+
+PLACES = (("top left", "top", "top right"), ("left", "centre", "right"), ("bottom left", "bottom", "bottom right"))
+MOVED = 0.5  # a latent is said to move the digits that it moves half as far as the one it moves most
+FIRM = 1.0  # standard deviations of a style; less is not called a change of it
+
+
+def _weights(images: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Ink that adds up to 1, and its columns and rows from the centre of mass."""
+    ink = images / np.maximum(images.sum((1, 2), keepdims=True), 1e-12)
+    rows, columns = np.arange(images.shape[1])[:, None], np.arange(images.shape[2])
+    y = rows - (ink * rows).sum((1, 2), keepdims=True)
+    x = columns - (ink * columns).sum((1, 2), keepdims=True)
+    return ink, x, y
+
+
+def slant(images: np.ndarray) -> np.ndarray:
+    """How far the strokes lean: pixels to the left per pixel downwards, by second moments.
+
+    >>> float(slant(np.eye(5)[None])[0]), float(slant(np.eye(5)[None, ::-1])[0])
+    (-1.0, 1.0)
+    """
+    ink, x, y = _weights(images)
+    return -(ink * x * y).sum((1, 2)) / np.maximum((ink * y**2).sum((1, 2)), 1e-12)
+
+
+def ink(images: np.ndarray) -> np.ndarray:
+    """Mean of the pixels, which line thickness changes most."""
+    return images.mean((1, 2))
+
+
+def thickness(images: np.ndarray) -> np.ndarray:
+    """Width of the strokes: twice the ink over the length of its outline (the total variation).
+
+    >>> bars = np.zeros((2, 20, 20))
+    >>> bars[0, :, 9:11] = bars[1, :, 8:12] = 1
+    >>> thickness(bars).tolist()
+    [2.0, 4.0]
+    """
+    down, across = np.zeros_like(images), np.zeros_like(images)
+    down[:, :-1], across[:, :, :-1] = np.diff(images, axis=1), np.diff(images, axis=2)
+    return 2 * images.sum((1, 2)) / np.maximum(np.hypot(down, across).sum((1, 2)), 1e-12)
+
+
+def height(images: np.ndarray) -> np.ndarray:
+    """Standard deviation of the ink over the rows."""
+    ink, _, y = _weights(images)
+    return np.sqrt((ink * y**2).sum((1, 2)))
+
+
+def _width(images: np.ndarray, upper: bool) -> np.ndarray:
+    """Standard deviation over the columns of the ink above or below the centre of mass."""
+    _, _, y = _weights(images)
+    ink, x, _ = _weights(images * ((y < 0) if upper else (y > 0)))
+    return np.sqrt((ink * x**2).sum((1, 2)))
+
+
+def width_of_top(images: np.ndarray) -> np.ndarray:
+    """Standard deviation over the columns of the ink above the centre of mass."""
+    return _width(images, True)
+
+
+def width_of_bottom(images: np.ndarray) -> np.ndarray:
+    """Standard deviation over the columns of the ink below the centre of mass."""
+    return _width(images, False)
+
+
+def bend(images: np.ndarray) -> np.ndarray:
+    """How far a digit bends: the ends lie to the right of the middle by this times the squared distance from it.
+
+    The weighted least-squares fit x = a + b y + c y^2 has this c.
+
+    >>> y = np.arange(-4, 5)
+    >>> curve = np.zeros((1, 9, 20))
+    >>> curve[0, y + 4, 2 + y**2] = 1
+    >>> float(bend(curve)[0].round(6))
+    1.0
+    """
+    ink, x, y = _weights(images)
+    moments = [(ink * y**k).sum((1, 2)) for k in range(5)]
+    left = np.stack([np.stack([moments[i + j] for j in range(3)], -1) for i in range(3)], -2)
+    right = np.stack([(ink * x * y**k).sum((1, 2)) for k in range(3)], -1)
+    return np.linalg.solve(left + 1e-9 * np.eye(3), right[..., None])[..., 2, 0]
+
+
+STYLES: dict[str, Measure] = {
+    "slant": slant,
+    "line thickness": thickness,
+    "width of the top half": width_of_top,
+    "width of the bottom half": width_of_bottom,
+    "height": height,
+    "bend": bend,
+}
+
+
+def describe(moved: np.ndarray, digits: np.ndarray, labels: np.ndarray) -> list[dict[str, Any]]:
+    """What each latent does, by its images (latents, 10, 5, height, width) at -2 to 2 and real digits, all in [0, 1].
+
+    ``style`` is the one that changes most from -2 to 2, and by how many standard deviations of real digits of a class
+    (the mean over the digits that the latent moves). ``where`` is the ninth of the image with the most change between
+    -1 and 1, and ``moves`` are the digits that change at least half as much as the one that changes most.
+    """
+    found = {name: style(digits) for name, style in STYLES.items()}
+    spread = {
+        name: float(np.sqrt(np.mean([values[labels == c].var() for c in range(10)]))) for name, values in found.items()
+    }
+    return [_described(images, spread) for images in moved]
+
+
+def _described(images: np.ndarray, spread: dict[str, float]) -> dict[str, Any]:
+    heat = np.abs(images[:, 3] - images[:, 1])
+    size = np.linalg.norm(heat.reshape(len(heat), -1), axis=1)
+    moves = np.flatnonzero(size >= MOVED * size.max())
+    changes = {
+        name: float((style(images[moves, 4]) - style(images[moves, 0])).mean() / max(spread[name], 1e-12))
+        for name, style in STYLES.items()
+    }
+    name = max(changes, key=lambda n: abs(changes[n]))
+    return {
+        "where": place_of(heat.mean(0)),
+        "moves": "all" if len(moves) == 10 else ", ".join(str(c) for c in moves),
+        "style": f"{name} ({abs(changes[name]):.1f})" if abs(changes[name]) >= FIRM else "none",
+        "distance": float(2 * size.mean()),
+    }
+
+
+def place_of(heat: np.ndarray) -> str:
+    """The ninth of an image that has the most of it.
+
+    >>> heat = np.zeros((28, 28))
+    >>> heat[2:6, 20:25] = 1
+    >>> place_of(heat)
+    'top right'
+    """
+    sums = [[part.sum() for part in np.array_split(band, 3, axis=1)] for band in np.array_split(heat, 3)]
+    row, column = np.unravel_index(int(np.argmax(sums)), (3, 3))
+    return PLACES[row][column]
