@@ -81,6 +81,22 @@ def test_too_few_points_for_the_tangents_are_undetermined():
     assert model.tangent_error_ > 0.5
 
 
+def test_an_eigenvalue_that_tangents_may_have_lifted_from_zero_says_nothing():
+    """The plain version of a few rotations: what may be 0 is not taken for the sign of a single manifold."""
+    X = product(["SO3"], 500, 0)[0]
+    with pytest.warns(TrustWarning, match="not settled"):
+        plain = ub.Geomancer(3, curved=False, random_state=0).fit(X)
+    assert plain.tangent_error_ < 0.5
+    assert not plain.determined_
+    assert ub.Geomancer(3, random_state=0).fit(X).determined_
+
+
+@pytest.mark.slow
+def test_the_plain_version_does_not_take_a_product_for_one_manifold():
+    with pytest.warns(TrustWarning, match="not settled"):
+        assert not ub.Geomancer(5, curved=False, random_state=0).fit(product(["S2", "SO3"], 10_000, 0)[0]).determined_
+
+
 def test_a_cloud_without_a_manifold_is_undetermined():
     with pytest.warns(TrustWarning, match="undetermined"):
         model = ub.Geomancer(dim=3, random_state=0).fit(np.random.default_rng(0).normal(size=(400, 6)))
