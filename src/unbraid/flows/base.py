@@ -126,7 +126,7 @@ class FlowEstimator(FlowCoder):
         rng: np.random.Generator,
         identity: dict[str, Any],
         choose: Callable[[np.ndarray, Tensor], int] | None = None,
-    ) -> None:
+    ) -> FlowTrainer:
         """Fit ``n_init`` flows at once and keep the one with the best held-out likelihood, or what ``choose`` names."""
         home = self._home()
         schedule = Schedule(
@@ -152,6 +152,7 @@ class FlowEstimator(FlowCoder):
         self.extra_ = trainer.extra[best].cpu().numpy().copy()
         self.permutations_ = [p[best].numpy() for p in flow.permutations]
         self.__dict__.pop("_cached", None)
+        return trainer
 
     def _eval_every(self, images: bool) -> int:
         """Steps between evaluations; those of images cost tens of steps, so there are at most a hundred."""

@@ -14,8 +14,9 @@ from unbraid.flows.augment import caller, draw_sets
 from unbraid.flows.base import FlowEstimator
 from unbraid.flows.checks import refuse_large_offsets
 from unbraid.flows.conditions import Sets
+from unbraid.flows.consensus import Consensus, follow
 from unbraid.flows.spectrum import agreement, found_again, warn_of_disagreement
-from unbraid.flows.training import encode_elsewhere
+from unbraid.flows.training import FlowTrainer, encode_elsewhere
 from unbraid.networks.flow import Flow
 
 KEPT = 30_000_000  # numbers: sets up to this size are drawn once and kept, as in the paper; larger ones batch by batch
@@ -56,6 +57,11 @@ class SelfSupervisedGIN(FlowEstimator):
     n_init : int
         Starts, trained at once. From three on, the one is kept whose codes agree most with those of the others
         (:func:`~unbraid.flows.spectrum.agreement`): the loss does not see every way to fail.
+    consensus : bool
+        From three starts on, the one that is kept takes some more steps, an eighth as many at the low rate, in which
+        its codes are drawn to what the starts agree on (:class:`~unbraid.flows.consensus.Consensus`): what the loss
+        leaves free differs from start to start, and is averaged out. They are taken back if the held-out loss rises
+        by more than ``tol`` per feature, and left out if ``max_seconds`` ended the training. False is the paper.
     **settings
         See :class:`~unbraid.GIN`.
 
@@ -71,6 +77,8 @@ class SelfSupervisedGIN(FlowEstimator):
     found_again_ : array (n_features,)
         How well the other starts have each code: mean of its largest absolute correlation with one of theirs; NaN
         with one start. ``fit`` warns where an informative code has less than 0.95.
+    follows_consensus_ : bool
+        Whether the steps to the consensus were taken, and not taken back.
 
     References
     ----------
@@ -89,7 +97,8 @@ class SelfSupervisedGIN(FlowEstimator):
 
     _kind = "gin"
 
-    _not_identity = FlowEstimator._not_identity | {"augment"}  # what it draws is compared
+    # what augment draws is compared, and the consensus comes after the run
+    _not_identity = FlowEstimator._not_identity | {"augment", "consensus"}
 
     def __init__(
         self,
@@ -100,6 +109,7 @@ class SelfSupervisedGIN(FlowEstimator):
         shared_spread: bool = False,
         batch_size: int = 250,
         n_init: int = 6,
+        consensus: bool = True,
         patience: int = 10,
         **settings: Any,
     ):
@@ -108,6 +118,7 @@ class SelfSupervisedGIN(FlowEstimator):
         self.n_augmentations = n_augmentations
         self.marginal = marginal
         self.shared_spread = shared_spread
+        self.consensus = consensus
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit to points with ``augment``, or to sets (n, M, ...) without; ``y`` is ignored."""
@@ -133,10 +144,13 @@ class SelfSupervisedGIN(FlowEstimator):
         judged = rows_of(held_out if held else train[:1000], split)
         drawn = f"{len(judged)} held out {checksum(judged.numpy()):08x}"
         identity = self._flow_identity(seed, given, flow, augmented=drawn)
-        evaluate, choose = self._judges(flow, judged, members, split)
-        self._train(
+        limit = 2000 if judged.ndim == 4 else 10_000
+        judged = self._noisy(judged[: limit // members * members], split)
+        evaluate, choose = self._judges(flow, judged, members)
+        trainer = self._train(
             condition, lambda index, rng: rows_of(train[index], rng), evaluate, flow, training, identity, choose
         )
+        self._compare_starts(trainer, judged, evaluate)
         self._describe(rows_of, n, members, after)
         return self
 
@@ -176,35 +190,50 @@ class SelfSupervisedGIN(FlowEstimator):
         rows = self._read(X.reshape(-1, *X.shape[2:]))
         return rows, rows.array().reshape(X.shape)
 
-    def _judges(self, flow: Flow, rows: Tensor, members: int, rng: np.random.Generator) -> tuple[Any, Any]:
+    def _noisy(self, rows: Tensor, rng: np.random.Generator) -> Tensor:
+        return rows + self.noise_ * torch.from_numpy(rng.standard_normal(tuple(rows.shape), dtype=np.float32))
+
+    def _judges(self, flow: Flow, rows: Tensor, members: int) -> tuple[Any, Any]:
         """Of starts: the loss of held-out sets under their own statistics, and which one agrees most with the others.
 
         The loss cannot tell a factor from the same factor plus a function of others that the augmentations leave
         alone, so it does not choose among starts that have it nearly alike.
         """
-        limit = 2000 if rows.ndim == 4 else 10_000
-        rows = rows[: limit // members * members]
-        noisy = rows + self.noise_ * torch.from_numpy(rng.standard_normal(tuple(rows.shape), dtype=np.float32))
         condition = Sets(self._family, len(rows) // members, len(rows) // members, members)
         index = np.arange(len(rows) // members)
 
         def evaluate(theta: Tensor, extra: Tensor) -> np.ndarray:
-            r, volume = encode_elsewhere(flow, theta, noisy)
+            r, volume = encode_elsewhere(flow, theta, rows)
             return (condition.loss(r.transpose(1, 2), index, extra) - volume.mean(1)).numpy()
 
         def choose(scores: np.ndarray, theta: Tensor) -> int:
             good = np.flatnonzero(np.isfinite(scores))
-            codes = flow.encode(theta, noisy, batch_size=1000)[0].double().numpy()[good]
-            kept = int(np.argmin(scores[good]) if len(good) < 3 else np.argmax(agreement(codes)))
-            self.found_again_ = found_again(codes, kept)
-            return int(good[kept])
+            codes = flow.encode(theta, rows, batch_size=1000)[0].double().numpy()[good]
+            return int(good[np.argmin(scores[good]) if len(good) < 3 else np.argmax(agreement(codes))])
 
         return evaluate, choose
 
+    def _compare_starts(self, trainer: FlowTrainer, rows: Tensor, evaluate: Any) -> None:
+        """Draw the start that is kept to what the starts agree on, and say how well the others have its codes."""
+        good = np.flatnonzero(np.isfinite(self.init_scores_)).tolist()
+        kept = good.index(self.best_init_)
+        starts, theta = trainer.flow.select(*good), trainer.theta[good]
+        codes = encode_elsewhere(starts, theta, rows)[0].double().numpy()
+        self.follows_consensus_ = False
+        if self.consensus and len(good) >= 3 and not self.stopped_.startswith("max_seconds"):
+            of_all, of_one = (self._forward_of(flow, trainer.device) for flow in (starts, starts.select(kept)))
+            moved = trainer.theta.clone()
+            moved[self.best_init_] = follow(Consensus(codes, kept), trainer, starts, theta, kept, of_all, of_one)
+            loss = evaluate(moved, trainer.extra)[self.best_init_]
+            self.follows_consensus_ = bool(loss <= self.tol * starts.n_features - self.init_scores_[self.best_init_])
+            if self.follows_consensus_:
+                self.theta_ = moved[self.best_init_].cpu().numpy().copy()
+                codes = encode_elsewhere(starts, moved[good], rows)[0].double().numpy()
+        self.found_again_ = found_again(codes, kept)
+
     def _describe(self, rows_of: Any, n: int, members: int, rng: np.random.Generator) -> None:
         some = rng.permutation(n)[: max(2, (8000 if len(self._network_shape) == 3 else 50_000) // members)]
-        rows = rows_of(some, rng)
-        rows = rows + self.noise_ * torch.from_numpy(rng.standard_normal(tuple(rows.shape), dtype=np.float32))
+        rows = self._noisy(rows_of(some, rng), rng)
         theta = torch.from_numpy(self.theta_)[None]
         r = self._flow.encode(theta, rows, batch_size=1000)[0][0].double().numpy()
         stds = r.std(0)
@@ -228,10 +257,11 @@ class SelfSupervisedGIN(FlowEstimator):
 
     @classmethod
     def _upgrade(cls, state: dict[str, Any], run_format: int) -> dict[str, Any]:
-        """Older runs let every set have its own spread, and did not keep how well starts agree."""
-        state = {"shared_spread": False} | super()._upgrade(state, run_format)
+        """Older runs let every set have its own spread, did not keep how well starts agree, and kept one as it was."""
+        state = {"shared_spread": False, "consensus": False} | super()._upgrade(state, run_format)
         if "order_" in state:
             state.setdefault("found_again_", np.full(len(state["order_"]), np.nan))
+            state.setdefault("follows_consensus_", False)
         return state
 
     def _get_state(self) -> dict[str, Any]:

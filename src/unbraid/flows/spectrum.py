@@ -180,7 +180,7 @@ def agreement(codes: np.ndarray) -> np.ndarray:
     >>> int(agreement(np.stack([turned, z, -3 * z[:, ::-1]])).argmin())
     0
     """
-    standard, stds = _standardised(codes)
+    standard, stds = standardised(codes)
     shares = stds**2 / np.maximum((stds**2).sum(1, keepdims=True), 1e-12)
     found = np.zeros((len(codes), len(codes)))
     for a, b in np.ndindex(found.shape):
@@ -200,12 +200,12 @@ def found_again(codes: np.ndarray, kept: int) -> np.ndarray:
     >>> bool(found_again(np.stack([z, turned]), 0).max() < 0.9)
     True
     """
-    standard, _ = _standardised(codes)
+    standard, _ = standardised(codes)
     others = [_likeness(standard[kept], other) for k, other in enumerate(standard) if k != kept]
     return np.mean(others, axis=0) if others else np.full(codes.shape[2], np.nan)
 
 
-def _standardised(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def standardised(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Codes (K, n, d) with mean 0 and std 1, and their stds (K, d)."""
     centred = codes - codes.mean(1, keepdims=True)
     stds = centred.std(1)

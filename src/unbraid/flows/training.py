@@ -87,17 +87,22 @@ class FlowTrainer:
         schedule, number = self.schedule, done + 1
         if not self._dropped and done >= 5 * schedule.max_steps // 8:
             self._drop()
-        index = self.condition.draw(self.rng)
-        rows = self.take(index, self.rng)
-        if schedule.noise > 0:
-            rows = rows + schedule.noise * torch.from_numpy(self.rng.standard_normal(rows.shape, dtype=np.float32))
-        losses = batch_losses(self.flow, self.condition, self.forward, self.parameters, rows.to(self.device), index)
+        index, rows = self.draw()
+        losses = batch_losses(self.flow, self.condition, self.forward, self.parameters, rows, index)
         self.optimizer.zero_grad(set_to_none=True)
         losses.sum().backward()
         self.optimizer.step()
         if number % schedule.eval_every == 0 or number == schedule.max_steps:
             return self._evaluated(losses.detach().cpu().numpy(), number)
         return self._record(losses.detach().cpu().numpy()) if number % schedule.log_every == 0 else None
+
+    def draw(self) -> tuple[np.ndarray, Tensor]:
+        """Row numbers and rows of the next batch, with noise, on the device."""
+        index = self.condition.draw(self.rng)
+        rows = self.take(index, self.rng)
+        if self.schedule.noise > 0:
+            rows = rows + self.schedule.noise * torch.from_numpy(self.rng.standard_normal(rows.shape, dtype=np.float32))
+        return index, rows.to(self.device)
 
     def _drop(self) -> None:
         self._dropped, self._waited = True, 0

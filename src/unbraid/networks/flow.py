@@ -104,9 +104,9 @@ class Flow:
                 layers[i] = type(layer)(layer.features, layer.hidden, layer.affine, next(rest))
         return type(self)(layers, self.shape, len(permutations[0]))
 
-    def select(self, model: int) -> "Flow":
-        """The flow of one of the K models."""
-        return self.with_permutations([p[model : model + 1] for p in self.permutations])
+    def select(self, *models: int) -> "Flow":
+        """The flow of one of the K models, or of several."""
+        return self.with_permutations([p[list(models)] for p in self.permutations])
 
     def to(self, device: torch.device) -> "Flow":
         """The flow for parameters and data on a device."""
