@@ -69,7 +69,6 @@ def test_the_kept_start_comes_nearer_to_the_others():
     before, after = (ub.SelfSupervisedGIN(consensus=c, **settings).fit(sets) for c in (False, True))
     assert (before.follows_consensus_, after.follows_consensus_) == (False, True)
     np.testing.assert_array_equal(after.init_scores_, before.init_scores_)
-    print(before.found_again_, after.found_again_)
     assert after.found_again_[:2].min() > before.found_again_[:2].min()
 
 

@@ -31,7 +31,7 @@ from unbraid.manifold.distinct import distinct_rows
 from unbraid.manifold.neighbors import NeighborSearch, nearest
 
 UNSETTLED_TANGENTS = 0.5
-LIFT = 2.0  # of an eigenvalue 0 by tangent spaces off by t: LIFT t^2 of the yardstick; at most 1.6 on 14 product fits
+LIFT = 2.0  # of an eigenvalue 0 by tangent spaces off by t: LIFT t^2 of the yardstick; at most 1.6 on 16 products
 
 
 # transform gives arrays of three axes, which no frame holds: there is no set_output.
