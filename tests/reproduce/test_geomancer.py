@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from unbraid.reproduce import geomancer
+from unbraid.reproduce import geomancer, geomancer_objects
+from unbraid.reproduce.bench import Bench
 from unbraid.reproduce.geomancer_objects import regressed_states, told_angle
 from unbraid.reproduce.page import judged
 from unbraid.reproduce.paper import Rows
@@ -40,6 +41,17 @@ def test_a_failure_is_silent_only_without_a_warning():
     assert share(right=True, said=False, angle=0.6) == 0.5
 
 
+def test_spheres_are_judged_where_they_have_the_most_points():
+    def rows(few, many):
+        sizes = ((4000, few), (20_000, many))
+        return [{"manifold": "S2 x S2", "n": n, "seed": s, "angle": a} for n, a in sizes for s in range(3)]
+
+    found = judge("Manifolds of five", spheres=rows(1.57, 0.2))
+    assert found.verdict == "reproduced"
+    assert list(found.parts) == ["S2 x S2, 20,000 points"]
+    assert judge("Manifolds of five", spheres=rows(0.2, 1.57)).verdict == "not reproduced"
+
+
 def test_flat_factors_count_where_they_are_split_and_sure():
     def row(right, said):
         return {"manifold": "S1 x S1", "n": 1000, "seed": 0, "angle": 1.0, "right": right, "said": said}
@@ -53,6 +65,18 @@ def test_chance_is_compared_on_the_same_points():
     found = judge("On raw images", objects=rows)
     assert found.verdict == "reproduced"
     assert found.parts["bunny"].startswith("0.12")
+
+
+def test_codes_that_collapse_count_as_chance(monkeypatch, tmp_path):
+    rng = np.random.default_rng(0)
+    states = np.hstack([np.tile(np.eye(3).ravel(), (50, 1)), np.tile([0.0, 0.0, 1.0], (50, 1))])
+    codes = np.hstack([rng.normal(size=(50, 4)), np.full((50, 1), 2.0)])
+    monkeypatch.setattr(geomancer_objects, "_drawn", lambda *given: (np.zeros((50, 2, 2)), states))
+    monkeypatch.setattr(geomancer_objects, "_codes", lambda *given: codes)
+    cell = {"mesh": "dragon", "seed": 1, "representation": "HLLE codes"}
+    found = geomancer_objects.try_representation(cell, Bench("small", tmp_path))
+    assert found["found"] == "collapsed to 4 dimensions"
+    assert found["told"] == found["chance"] > 1
 
 
 def test_known_labels_give_the_states_back():

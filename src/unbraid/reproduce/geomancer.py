@@ -26,13 +26,13 @@ from unbraid.reproduce.paper import (
 Figure = Callable[[Results], dict[str, Part]]
 VERSIONS = ("as in the paper", "corrected")
 SIZES: Mapping[str, tuple[tuple[str, int], ...]] = {
-    "small": (("S2 x S2", 500), ("S2 x S2", 1000), ("S2 x S2", 2000), ("S2 x S2", 4000),
-              ("S2 x SO3", 2000), ("S2 x SO3", 4000)),
+    "small": (("S2 x S2", 500), ("S2 x S2", 1000), ("S2 x S2", 2000), ("S2 x S2", 4000), ("S2 x S2", 10_000),
+              ("S2 x SO3", 4000), ("S2 x SO3", 10_000), ("S2 x SO3", 20_000), ("S2 x SO3", 30_000)),
     "paper": (("S2 x S2", 1000), ("S2 x S2", 10_000), ("S2 x S2", 100_000), ("S2 x SO3", 10_000),
               ("S2 x SO3", 100_000), ("S2 x S2 x S2", 10_000), ("S2 x S2 x S2", 50_000)),
 }  # fmt: skip
 SPHERES: Mapping[str, tuple[tuple[int, int], ...]] = {
-    "small": ((2, 2000), (3, 2000), (4, 4000)),
+    "small": ((2, 2000), (3, 2000), (4, 4000), (4, 10_000), (5, 30_000)),
     "paper": ((2, 10_000), (3, 10_000), (4, 40_000), (5, 30_000)),
 }
 FAILURES = ("S1 x S1", "S1 x S1 x S2", "S2 x S2 x S2 x S2 x S2 x S2")
@@ -93,6 +93,15 @@ def angles(experiment: str, **wanted: Any) -> Figure:
         return {f"{manifold}, {n:,} points": mean_part(rows["angle"]) for (manifold, n), rows in groups}
 
     return figure
+
+
+def angle_of_most_points(results: Results) -> dict[str, Part]:
+    """Mean angle over the seeds, of each manifold with the most points that it was tried with."""
+    parts = {}
+    for manifold, rows in results["spheres"].groups("manifold"):
+        most = int(rows["n"].max())
+        parts[f"{manifold}, {most:,} points"] = mean_part(rows.where(n=most)["angle"])
+    return parts
 
 
 def object_angle(representation: str) -> Figure:
@@ -164,14 +173,14 @@ PAPER = Paper(
     experiments=(
         Experiment("sizes", "Two factors, by the number of points, three seeds.", size_cells, try_manifold),
         Experiment(
-            "spheres", "Two to four spheres (five at the paper's scale), three seeds.", sphere_cells, try_manifold
+            "spheres", "Two to five spheres, three seeds.", sphere_cells, try_manifold
         ),
         Experiment("failures", "Flat factors, and six spheres.", failure_cells, try_manifold),
         Experiment(
             "objects",
-            "The bunny under pose in SO(3) and light in S2: true states, pixels (50 principal components), pixels "
-            "regressed on 300 labelled states, codes of a beta-VAE, codes of HLLE. Small: 1,000 images of 32 x 32, "
-            "400 steps; paper: 10,000 of 64 x 64, 20,000 steps, and the dragon.",
+            "The bunny and the dragon under pose in SO(3) and light in S2, five seeds: true states, pixels (50 "
+            "principal components), pixels regressed on 300 labelled states, codes of a beta-VAE, codes of HLLE. "
+            "Small: 1,000 images of 32 x 32, 400 steps; paper: 10,000 of 64 x 64, 20,000 steps.",
             object_cells,
             try_representation,
         ),
@@ -182,13 +191,14 @@ PAPER = Paper(
             "Pfau et al. 2020, figures of the authors' code",
             ".313, .237, .183 and .136 rad at 1,000, 2,000, 4,000 and 10,000 points of S2 x S2: power -.36",
             ("sizes",), slope(VERSIONS[0]), "power of n", most=-0.1,
-            why="On S2 x SO(3) the paper's version finds no split at these sizes; nor does the authors' code.",
+            why="On S2 x SO(3) the paper's version finds no split in few points (the table says in how many); nor does "
+            "the authors' code. Such sizes are left out.",
         ),
         Claim(
             "Manifolds of five or fewer submanifolds are disentangled.",
-            REVIEW, "no figure", ("spheres",), angles("spheres"), "mean angle", most=0.5,
-            why="Where the sample is too small nothing is split, and the fit says so. At the paper's scale four "
-            "spheres have 40,000 points and five 30,000.",
+            REVIEW, "no figure", ("spheres",), angle_of_most_points, "mean angle", most=0.5,
+            why="Where the sample is too small nothing is split, and the fit says so: each manifold counts with the "
+            "most points that it was tried with.",
         ),
         Claim(
             "It fails on more complex manifolds.",

@@ -59,19 +59,20 @@ def draw_spheres(results: Results, bench: Bench) -> Any:
 
 
 def draw_objects(results: Results, bench: Bench) -> Any:
-    """Images above, the angles below."""
+    """Images above, a row per object, the angles below."""
     rows = results["objects"]
-    fig = figure(6.2, 3.4)
-    top, ax = fig.subplots(2, height_ratios=(1, 2.2))
+    fig = figure(6.2, 4.1)
+    top, ax = fig.subplots(2, height_ratios=(1, 1.5))
     shown = rows.where(representation="pixels", seed=0)
     if len(shown):
-        kept = bench.kept({k: next(iter(shown))[k] for k in ("mesh", "seed", "representation")})
-        show_sheet(top, as_pictures(kept["images"])[None])
+        cells = [{k: row[k] for k in ("mesh", "seed", "representation")} for row in shown]
+        show_sheet(top, np.stack([as_pictures(bench.kept(cell)["images"]) for cell in cells]))
     top.set_axis_off()
     names = [name for name, _ in rows.groups("representation")]
-    for i, name in enumerate(names):
-        told = rows.where(representation=name)["told"]
-        ax.plot([i] * len(told), told, "o", color=BLUE, markersize=4)
+    for side, colour, (mesh, group) in zip((-0.06, 0.06), (BLUE, RED), rows.groups("mesh")):
+        where = [names.index(name) + side for name in group["representation"]]
+        ax.plot(where, group["told"], "o", color=colour, markersize=4, label=mesh)
+    ax.legend(fontsize=7, frameon=False, loc="lower right")
     ax.axhline(rows["chance"].mean(), color=GREY, linewidth=0.8, linestyle="--")
     ax.set_xticks(range(len(names)), names)
     ax.set_ylabel("mean angle, rad", fontsize=8)
