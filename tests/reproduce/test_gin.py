@@ -74,13 +74,14 @@ def test_self_supervised_verdicts():
         "unstable",
         "stabilises it",
         "almost perfectly reconstructed",
+        "Fewer trials fail",
     ):
         assert verdict(found, words) == "reproduced"
     assert verdict(found, "higher spreads") == "not reproduced"  # made smaller above
     assert verdict(found, "defaults here") == "reproduced"
     found = verdicts(paper, {"synthetic": rows((0.55, 0.97)), "defaults": [{"mcc": 0.9}, {"mcc": 0.99}]})
-    assert verdict(found, "stabilises it") == "not reproduced"
-    assert verdict(found, "defaults here") == "not reproduced"
+    for words in ("stabilises it", "defaults here", "Fewer trials fail"):
+        assert verdict(found, words) == "not reproduced"
 
 
 def test_share_part_is_wilsons_interval():

@@ -29,11 +29,12 @@ from unbraid.reproduce.self_supervised_gin_figures import (
     draw_trials,
 )
 
-MIXTURES, STARTS = {"small": 2, "paper": 10}, {"small": 5, "paper": 10}
-OURS = {"small": 2, "paper": 20}
+MIXTURES, STARTS = {"small": 4, "paper": 10}, {"small": 5, "paper": 10}
+OURS = {"small": 4, "paper": 20}
 POINTS = 10_000
 BATCH = 1000
 EPOCHS, DIGITS_A_STEP = {"mnist": 10, "emnist-digits": 20}, 20
+FAILS = 0.95  # a trial with an MCC below it
 KEPT = 20  # variables of digits that are shown: the paper's "nearly 20"
 KINDS: dict[str, Cell] = {
     "two dimensions": {"dimensions": 2, "noise": 0.0},
@@ -198,6 +199,14 @@ def gain_of_worst(results: Results) -> Mapping[str, Part]:
     return {"": part(with_noise - without)}
 
 
+def spared(results: Results) -> Mapping[str, Part]:
+    """How many trials fail without noise less how many fail with it."""
+    without, with_noise = (
+        int((_scores(results, kind) < FAILS).sum()) for kind in ("one dimension", "one dimension and noise")
+    )
+    return {"": part(without - with_noise)}
+
+
 def quietest(results: Results) -> Mapping[str, Part]:
     """Spread of the eight noise codes (geometric mean), one augmented dimension over two, trial by trial."""
     two, one = (
@@ -212,7 +221,7 @@ def table(results: Results) -> Iterable[tuple[Any, ...]]:
         "one dimension, our defaults": results["defaults"]["mcc"]
     }
     for kind, scores in kinds.items():
-        below = f"{(scores < 0.95).sum()} of {len(scores)}"
+        below = f"{(scores < FAILS).sum()} of {len(scores)}"
         yield kind, float(scores.min()), float(np.median(scores)), float(scores.max()), below
 
 
@@ -220,15 +229,15 @@ SYNTHETIC = Experiment(
     "synthetic",
     "Two factors of five clusters (spreads uniform in [0.5, 3]) and eight dimensions of noise, mixed by a random "
     "RealNVP; 10,000 points with ten augmentations each, 800 steps of 1,000 sets. The paper's recipe: one start, the "
-    "paper's loss, no noise or noise of 0.01. Ten trials are five starts on each of two mixtures (ten on each of ten "
-    "at the paper's scale).",
+    "paper's loss, no noise or noise of 0.01. Twenty trials are five starts on each of four mixtures (ten on each of "
+    "ten at the paper's scale).",
     cells,
     run_trials,
     version=2,
 )
 OWN = Experiment(
     "defaults",
-    "SelfSupervisedGIN as it comes, one dimension augmented, on two mixtures (20 at the paper's scale): six starts "
+    "SelfSupervisedGIN as it comes, one dimension augmented, on four mixtures (20 at the paper's scale): six starts "
     "and their consensus, and noise of 5 % of the data's standard deviation.",
     own_cells,
     run_defaults,
@@ -248,8 +257,8 @@ PAPER = Paper(
     name="self-supervised-gin",
     title="Self-supervised disentangled representation learning with GIN",
     reference="Anonymous (2020), submitted to ICLR 2021",
-    about="Synthetic data as in the paper, ten trials of each setting, trained as batches of starts. Digits are those "
-    "of MNIST, and need a training of hours.",
+    about="Synthetic data as in the paper, twenty trials of each setting, trained as batches of starts. Digits are "
+    "those of MNIST, and need a training of hours.",
     experiments=(DIGITS, SYNTHETIC, OWN),
     claims=(
         Claim(
@@ -272,6 +281,7 @@ PAPER = Paper(
         Claim(
             "A small noise in data space stabilises it: the worst trial is much better.", "Figure 1 (f)", "no figure",
             ("synthetic",), gain_of_worst, "worst MCC with noise less that without", least=0.05,
+            why="The worst of a few trials is a figure of chance: how many fail is counted below.",
         ),
         Claim(
             "With noise the two latent variables are almost perfectly reconstructed.", "Figure 1 (e)", "no figure",
@@ -297,6 +307,10 @@ PAPER = Paper(
             "worst MCC", least=0.95,
         ),
         Claim(
+            f"Fewer trials fail (MCC below {FAILS}) with noise than without.", "our own", "not in the paper",
+            ("synthetic",), spared, "failures without noise less those with it", least=1,
+        ),
+        Claim(
             "Noise mends the worst start of every mixture.", "our own", "not in the paper", ("synthetic",),
             gain_by_mixture, "worst MCC with noise less that without", least=0.05,
         ),
@@ -320,7 +334,8 @@ PAPER = Paper(
         Drawing("last-latents", "Figures 9 and 10: variables 17 to 20.", ("digits",), draw_variables(17, 20)),
     ),
     tables=(
-        Table("Trials", ("augmented", "worst MCC", "median", "best", "below 0.95"), ("synthetic", "defaults"), table),
+        Table("Trials", ("augmented", "worst MCC", "median", "best", f"below {FAILS}"),
+              ("synthetic", "defaults"), table),
         Table("Digits", DIGIT_COUNTS, ("digits",), digit_counts),
         Table("What each variable changes from -2 to 2 (styles in standard deviations of real digits of a class)",
               DESCRIBED, ("digits",), described),

@@ -68,7 +68,9 @@ def draw_spectrum(results: Results, bench: Bench) -> Any:
     row = list(results["digits"])[-1]
     kept = bench.kept({"data": row["data"]})
     fig = figure(6.4, 2.6)
-    for ax, most in zip(fig.subplots(1, 2), (784, 60)):
+    axes = fig.subplots(1, 2)
+    axes[0].set_ylabel("standard deviation", fontsize=8)
+    for ax, most in zip(axes, (784, 60)):
         for name, values, color in (
             ("pixels", kept["start"], GREY),
             (f"{row['epochs']:g} epochs", kept["spectrum"], BLUE),
