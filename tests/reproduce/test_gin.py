@@ -139,6 +139,34 @@ def test_a_latent_that_moves_a_corner_of_some_digits_is_described_by_place_and_d
     assert found[1]["style"] == "none"
 
 
+def moved_bars(*ways):
+    """Images of latents that move a bar: each is a function of the value, from -2 to 2, and has (top, bottom, left)."""
+
+    def drawn(top, bottom, left):
+        image = np.zeros((28, 28))
+        image[top:bottom, left : left + 3] = 1
+        return image
+
+    return np.stack([np.broadcast_to([drawn(*way(k)) for k in range(5)], (10, 5, 28, 28)) for way in ways])
+
+
+def test_a_shift_is_described_in_pixels():
+    real = np.stack([bar(lean=lean, half=2 + lean) for lean in np.linspace(-1, 1, 100)])
+    across, down = styles.describe(
+        moved_bars(lambda k: (5, 20, 8 + k), lambda k: (5 + k, 20 + k, 12)), real, np.arange(100) % 10, shifts=True
+    )
+    assert across["style"] == "shift across (4.0 px)"
+    assert down["style"] == "shift down (4.0 px)"
+
+
+def test_halves_that_move_alone_are_told_from_a_shift():
+    alone = styles.halves(moved_bars(lambda k: (10 - k, 20, 12), lambda k: (6, 16 + k, 12)))
+    assert min(alone["height of the top half"], alone["height of the bottom half"]) > 0.8
+    together = styles.halves(moved_bars(lambda k: (4 + k, 18 + k, 12)))
+    assert together["height of the top half"] == pytest.approx(0.5)
+    assert together["width of the top half"] == 0
+
+
 class Still:
     """Codes that are the pixels; a latent moves one pixel."""
 

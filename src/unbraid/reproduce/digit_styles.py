@@ -90,6 +90,29 @@ def bend(images: np.ndarray) -> np.ndarray:
     return np.linalg.solve(left + 1e-9 * np.eye(3), right[..., None])[..., 2, 0]
 
 
+def place_across(images: np.ndarray) -> np.ndarray:
+    """Column of the centre of mass."""
+    return images.sum(1) @ np.arange(images.shape[2]) / np.maximum(images.sum((1, 2)), 1e-12)
+
+
+def place_down(images: np.ndarray) -> np.ndarray:
+    """Row of the centre of mass."""
+    return images.sum(2) @ np.arange(images.shape[1]) / np.maximum(images.sum((1, 2)), 1e-12)
+
+
+def edge(images: np.ndarray, share: float) -> np.ndarray:
+    """The row above which this share of the ink lies.
+
+    >>> bar = np.zeros((1, 28, 28))
+    >>> bar[0, 5:15, 14] = 1
+    >>> edge(bar, 0.1).round(6).tolist(), edge(bar, 0.9).round(6).tolist()
+    ([6.0], [14.0])
+    """
+    rows = images.sum(2)
+    above = np.hstack([np.zeros((len(images), 1)), np.cumsum(rows, axis=1) / np.maximum(rows.sum(1)[:, None], 1e-12)])
+    return np.array([np.interp(share, one, np.arange(len(one))) for one in above])
+
+
 STYLES: dict[str, Measure] = {
     "slant": slant,
     "line thickness": thickness,
@@ -100,17 +123,29 @@ STYLES: dict[str, Measure] = {
 }
 
 
-def describe(moved: np.ndarray, digits: np.ndarray, labels: np.ndarray) -> list[dict[str, Any]]:
+SHIFTS: dict[str, Measure] = {"shift across": place_across, "shift down": place_down}
+HALVES: dict[str, tuple[Measure, Measure]] = {
+    "height": (lambda images: edge(images, 0.1), lambda images: edge(images, 0.9)),
+    "width": (width_of_top, width_of_bottom),
+}
+
+
+def describe(
+    moved: np.ndarray, digits: np.ndarray, labels: np.ndarray, *, shifts: bool = False
+) -> list[dict[str, Any]]:
     """What each latent does, by its images (latents, 10, 5, height, width) at -2 to 2 and real digits, all in [0, 1].
 
     ``style`` is the one that changes most from -2 to 2, and by how many standard deviations of real digits of a class
     (the mean over the digits that the latent moves). ``where`` is the ninth of the image with the most change between
-    -1 and 1, and ``moves`` are the digits that change at least half as much as the one that changes most.
+    -1 and 1, and ``moves`` are the digits that change at least half as much as the one that changes most. With
+    ``shifts``, the place of the whole digit counts as a style, in pixels: real digits are centred and have no spread.
     """
     found = {name: style(digits) for name, style in STYLES.items()}
     spread = {
         name: float(np.sqrt(np.mean([values[labels == c].var() for c in range(10)]))) for name, values in found.items()
     }
+    if shifts:
+        spread |= dict.fromkeys(SHIFTS, 1.0)
     return [_described(images, spread) for images in moved]
 
 
@@ -118,17 +153,36 @@ def _described(images: np.ndarray, spread: dict[str, float]) -> dict[str, Any]:
     heat = np.abs(images[:, 3] - images[:, 1])
     size = np.linalg.norm(heat.reshape(len(heat), -1), axis=1)
     moves = np.flatnonzero(size >= MOVED * size.max())
-    changes = {
-        name: float((style(images[moves, 4]) - style(images[moves, 0])).mean() / max(spread[name], 1e-12))
-        for name, style in STYLES.items()
-    }
+    changes = {name: _change(style, images[moves]) for name, style in (STYLES | SHIFTS).items() if name in spread}
+    changes = {name: change / max(spread[name], 1e-12) for name, change in changes.items()}
     name = max(changes, key=lambda n: abs(changes[n]))
+    unit = " px" if name in SHIFTS else ""
     return {
         "where": place_of(heat.mean(0)),
         "moves": "all" if len(moves) == 10 else ", ".join(str(c) for c in moves),
-        "style": f"{name} ({abs(changes[name]):.1f})" if abs(changes[name]) >= FIRM else "none",
+        "style": f"{name} ({abs(changes[name]):.1f}{unit})" if abs(changes[name]) >= FIRM else "none",
         "distance": float(2 * size.mean()),
     }
+
+
+def _change(style: Measure, images: np.ndarray) -> float:
+    """Mean change of a style from -2 to 2, of images (digits, 5, height, width)."""
+    return float((style(images[:, 4]) - style(images[:, 0])).mean())
+
+
+def halves(moved: np.ndarray) -> dict[str, float]:
+    """How far the heights, and the widths, of the top and the bottom half have latents of their own.
+
+    Of each half the latent that changes it most counts: its share of what it changes in both, 1 where it moves this
+    half only and 0.5 where it moves both alike, as a shift or a scaling does. What no latent changes has 0.
+    """
+    shares = {}
+    for name, measures in HALVES.items():
+        changes = np.abs([[_change(measure, images) for measure in measures] for images in moved])
+        for half, most in enumerate(changes.argmax(axis=0)):
+            share = changes[most, half] / max(changes[most].sum(), 1e-12)
+            shares[f"{name} of the {('top', 'bottom')[half]} half"] = float(share)
+    return shares
 
 
 def place_of(heat: np.ndarray) -> str:
