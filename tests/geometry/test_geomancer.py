@@ -44,7 +44,7 @@ def test_products(names, n, dims, angle):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:The gap is narrow", "ignore:The dimension is unclear")
+@pytest.mark.filterwarnings("ignore:UB247")
 @pytest.mark.parametrize(
     ("names", "n", "angle"),
     [("S2 S2", 100_000, 0.06), ("S2 SO3", 100_000, 0.18), ("S2 S2 S2", 50_000, 0.24), ("S2 S2 S2 S2", 40_000, 0.3)],

@@ -24,6 +24,7 @@ def test_faces(shared):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:UB211")  # codes of the first manifold depend on each other by 0.21 nats
 @pytest.mark.parametrize("components", [(0, 1), (2, 3), (4, 5)])
 def test_faces_automatic(shared, components):
     X, factors = faces(shared, components, 3000)
