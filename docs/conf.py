@@ -37,6 +37,7 @@ html_show_sourcelink = False
 html_math_renderer = "mathml"
 html_show_search_summary = False  # it would be fetched, which browsers refuse for files on disk
 default_role = "literal"
+smartquotes_action = "qe"  # two hyphens are options of commands, not a dash
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # numpydoc sections say it already

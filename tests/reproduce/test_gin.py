@@ -230,7 +230,7 @@ def test_training_of_digits_goes_on_from_the_long_run(tmp_path):
 
 
 def test_self_supervised_digits_at_small_scale_need_a_checkpoint(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"--scale paper, .* copy its checkpoints"):
+    with pytest.raises(FileNotFoundError, match=r"--scale paper .* Copy its checkpoints"):
         run_digits({"data": "mnist"}, Bench("small", tmp_path))
 
 

@@ -114,9 +114,8 @@ def run_digits(cell: Cell, bench: Bench) -> Mapping[str, Any]:
     checkpoint = bench.checkpoint(cell)
     if bench.scale == "small" and not checkpoint.exists():
         raise FileNotFoundError(
-            f"No training on {cell['data']} is here to go on from, and minutes of it show nothing. Run unbraid "
-            "reproduce self-supervised-gin --scale paper, which starts with it, for some hours, and copy its "
-            "checkpoints folder into the folder of this reproduction."
+            f"No training on {cell['data']} to go on from: --scale paper makes one in hours. Copy its checkpoints "
+            "folder into the folder of this reproduction."
         )
     images, _ = load_digits(cell["data"], "train")
     model = train(images, EPOCHS[cell["data"]], seconds_of_training(bench, cell), checkpoint, bench)
