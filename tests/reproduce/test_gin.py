@@ -152,9 +152,8 @@ def moved_bars(*ways):
 
 def test_a_shift_is_described_in_pixels():
     real = np.stack([bar(lean=lean, half=2 + lean) for lean in np.linspace(-1, 1, 100)])
-    across, down = styles.describe(
-        moved_bars(lambda k: (5, 20, 8 + k), lambda k: (5 + k, 20 + k, 12)), real, np.arange(100) % 10, shifts=True
-    )
+    moved = moved_bars(lambda k: (5, 20, 8 + k), lambda k: (5 + k, 20 + k, 12))
+    across, down = styles.describe(moved, real, np.arange(100) % 10, styles.STYLES | styles.SHIFTS)
     assert across["style"] == "shift across (4.0 px)"
     assert down["style"] == "shift down (4.0 px)"
 

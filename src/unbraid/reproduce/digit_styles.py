@@ -1,6 +1,6 @@
 """How a handwritten digit is written, in numbers, and a latent variable described by what it changes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,13 +12,26 @@ MOVED = 0.5  # a latent is said to move the digits that it moves half as far as 
 FIRM = 1.0  # standard deviations of a style; less is not called a change of it
 
 
+def _shares(images: np.ndarray) -> np.ndarray:
+    """Ink that adds up to 1."""
+    return images / np.maximum(images.sum((1, 2), keepdims=True), 1e-12)
+
+
+def place_across(images: np.ndarray) -> np.ndarray:
+    """Column of the centre of mass."""
+    return (_shares(images) * np.arange(images.shape[2])).sum((1, 2))
+
+
+def place_down(images: np.ndarray) -> np.ndarray:
+    """Row of the centre of mass."""
+    return (_shares(images) * np.arange(images.shape[1])[:, None]).sum((1, 2))
+
+
 def _weights(images: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Ink that adds up to 1, and its columns and rows from the centre of mass."""
-    ink = images / np.maximum(images.sum((1, 2), keepdims=True), 1e-12)
-    rows, columns = np.arange(images.shape[1])[:, None], np.arange(images.shape[2])
-    y = rows - (ink * rows).sum((1, 2), keepdims=True)
-    x = columns - (ink * columns).sum((1, 2), keepdims=True)
-    return ink, x, y
+    y = np.arange(images.shape[1])[:, None] - place_down(images)[:, None, None]
+    x = np.arange(images.shape[2]) - place_across(images)[:, None, None]
+    return _shares(images), x, y
 
 
 def slant(images: np.ndarray) -> np.ndarray:
@@ -90,16 +103,6 @@ def bend(images: np.ndarray) -> np.ndarray:
     return np.linalg.solve(left + 1e-9 * np.eye(3), right[..., None])[..., 2, 0]
 
 
-def place_across(images: np.ndarray) -> np.ndarray:
-    """Column of the centre of mass."""
-    return images.sum(1) @ np.arange(images.shape[2]) / np.maximum(images.sum((1, 2)), 1e-12)
-
-
-def place_down(images: np.ndarray) -> np.ndarray:
-    """Row of the centre of mass."""
-    return images.sum(2) @ np.arange(images.shape[1]) / np.maximum(images.sum((1, 2)), 1e-12)
-
-
 def edge(images: np.ndarray, share: float) -> np.ndarray:
     """The row above which this share of the ink lies.
 
@@ -108,8 +111,7 @@ def edge(images: np.ndarray, share: float) -> np.ndarray:
     >>> edge(bar, 0.1).round(6).tolist(), edge(bar, 0.9).round(6).tolist()
     ([6.0], [14.0])
     """
-    rows = images.sum(2)
-    above = np.hstack([np.zeros((len(images), 1)), np.cumsum(rows, axis=1) / np.maximum(rows.sum(1)[:, None], 1e-12)])
+    above = np.hstack([np.zeros((len(images), 1)), np.cumsum(_shares(images).sum(2), axis=1)])
     return np.array([np.interp(share, one, np.arange(len(one))) for one in above])
 
 
@@ -131,30 +133,29 @@ HALVES: dict[str, tuple[Measure, Measure]] = {
 
 
 def describe(
-    moved: np.ndarray, digits: np.ndarray, labels: np.ndarray, *, shifts: bool = False
+    moved: np.ndarray, digits: np.ndarray, labels: np.ndarray, styles: Mapping[str, Measure] = STYLES
 ) -> list[dict[str, Any]]:
     """What each latent does, by its images (latents, 10, 5, height, width) at -2 to 2 and real digits, all in [0, 1].
 
     ``style`` is the one that changes most from -2 to 2, and by how many standard deviations of real digits of a class
     (the mean over the digits that the latent moves). ``where`` is the ninth of the image with the most change between
-    -1 and 1, and ``moves`` are the digits that change at least half as much as the one that changes most. With
-    ``shifts``, the place of the whole digit counts as a style, in pixels: real digits are centred and have no spread.
+    -1 and 1, and ``moves`` are the digits that change at least half as much as the one that changes most.
+    ``SHIFTS`` are measured in pixels: real digits are centred and have no spread.
     """
-    found = {name: style(digits) for name, style in STYLES.items()}
-    spread = {
-        name: float(np.sqrt(np.mean([values[labels == c].var() for c in range(10)]))) for name, values in found.items()
-    }
-    if shifts:
-        spread |= dict.fromkeys(SHIFTS, 1.0)
-    return [_described(images, spread) for images in moved]
+    spread = {name: 1.0 if name in SHIFTS else _spread(style(digits), labels) for name, style in styles.items()}
+    return [_described(images, styles, spread) for images in moved]
 
 
-def _described(images: np.ndarray, spread: dict[str, float]) -> dict[str, Any]:
+def _spread(values: np.ndarray, labels: np.ndarray) -> float:
+    """Standard deviation within a class."""
+    return float(np.sqrt(np.mean([values[labels == c].var() for c in range(10)])))
+
+
+def _described(images: np.ndarray, styles: Mapping[str, Measure], spread: dict[str, float]) -> dict[str, Any]:
     heat = np.abs(images[:, 3] - images[:, 1])
     size = np.linalg.norm(heat.reshape(len(heat), -1), axis=1)
     moves = np.flatnonzero(size >= MOVED * size.max())
-    changes = {name: _change(style, images[moves]) for name, style in (STYLES | SHIFTS).items() if name in spread}
-    changes = {name: change / max(spread[name], 1e-12) for name, change in changes.items()}
+    changes = {name: _change(style, images[moves]) / max(spread[name], 1e-12) for name, style in styles.items()}
     name = max(changes, key=lambda n: abs(changes[n]))
     unit = " px" if name in SHIFTS else ""
     return {

@@ -12,7 +12,7 @@ from unbraid.flows import SelfSupervisedGIN
 from unbraid.flows.training import FlowTrainer
 from unbraid.metrics import mcc
 from unbraid.reproduce.bench import Bench
-from unbraid.reproduce.digit_styles import describe, halves
+from unbraid.reproduce.digit_styles import SHIFTS, STYLES, describe, halves
 from unbraid.reproduce.gin import of_digits
 from unbraid.reproduce.gin_digits import (
     as_bytes,
@@ -135,7 +135,7 @@ def run_digits(cell: Cell, bench: Bench) -> Mapping[str, Any]:
         "high": model.n_informative_interval_[1],
         "drop": model.n_informative_drop_,
         "above_noise": model.n_above_noise_,
-        "described": describe(moved, test / 255, labels, shifts=True),
+        "described": describe(moved, test / 255, labels, STYLES | SHIFTS),
         "halves": halves(moved),
         "horizontal translation": follows(model, test[:100], shifted, np.linspace(-2.8, 2.8, 7)),
         "rotation": follows(model, test[:100], turned, np.linspace(-10, 10, 7)),
