@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from products import GOOD, product
 
 import unbraid as ub
-from unbraid.geometry.product_diffusion import Diffusion, diffuse
 from unbraid.metrics import mcc
+from unbraid.product.diffusion import Diffusion, diffuse
 
 Floats = NDArray[np.float64]
 CASES = [f"{shape} at {ratio}" for shape in ("I x I", "C x I", "C x C") for ratio in ("1.3", "2.0", "4.0")]

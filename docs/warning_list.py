@@ -11,9 +11,9 @@ from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from unbraid.contract.explain import explanation, sentence
-from unbraid.contract.warning_codes import CODES
-from unbraid.contract.warnings import KINDS
+from unbraid.trust.codes import CODES
+from unbraid.trust.explain import explanation, sentence
+from unbraid.trust.warnings import KINDS
 
 PAGES = Path(__file__).parent / "warnings"
 # The page on what such a warning is about, by how its code begins; the longest beginning counts.
@@ -95,7 +95,7 @@ def _plain(text: str) -> str:
 class WarningList(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         parent = nodes.container()
-        lines = StringList(warning_list(), source="unbraid.contract.warnings")
+        lines = StringList(warning_list(), source="unbraid.trust.warnings")
         self.state.nested_parse(lines, self.content_offset, parent)
         return parent.children
 

@@ -13,7 +13,7 @@ import numpy as np
 import pandas
 
 import unbraid as ub
-from unbraid.datasets.frames import column_of
+from unbraid.data.frames import column_of
 
 # %%
 # A mixture of two substances, measured at 40 wavelengths.

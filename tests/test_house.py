@@ -15,7 +15,7 @@ import unbraid
 SRC = Path(unbraid.__file__).parent
 ROOMS = json.loads((Path(__file__).parents[1] / "docs" / "rooms.json").read_text())  # the docs draw it
 # These look a class up in the tables of methods, of public names or of saved runs, and import where it lives.
-READ_A_TABLE = {"__init__.py", "methods.py", "contract/saved_names.py"}
+READ_A_TABLE = {"__init__.py", "methods.py", "saving/names.py"}
 ANYWHERE = "any room"
 
 
@@ -60,7 +60,7 @@ def room_of(module):
     name = module.split(".")[1] if "." in module else "__version__"
     if name in unbraid._ESTIMATORS:
         return unbraid._ESTIMATORS[name].family
-    known = {**unbraid._FUNCTIONS, "warnings": "contract", "__version__": None}.get(name, name)
+    known = {**unbraid._FUNCTIONS, "warnings": "trust", "__version__": None}.get(name, name)
     return known and known.partition(".")[0]
 
 
@@ -83,14 +83,12 @@ def test_imports_point_one_way(room):
 
 
 def test_the_package_itself_reads_the_table_alone():
-    assert not wrong_imports(SRC / "__init__.py", "methods", {"contract"})
+    assert not wrong_imports(SRC / "__init__.py", "methods", {"runtime"})
     assert not wrong_imports(SRC / "__main__.py", "cli", set())
 
 
 def test_the_table_has_no_circles():
-    """But one: the table of methods says which install a method needs, and estimators find themselves in the table."""
     below = {room: set(ROOMS if row["imports"] == "all" else row["imports"]) - {room} for room, row in ROOMS.items()}
-    below["methods"].discard("contract")
     assert set(TopologicalSorter(below).static_order()) == set(ROOMS)
 
 

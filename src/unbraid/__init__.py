@@ -24,6 +24,7 @@ _ROOMS = (
     "metrics",
     "networks",
     "probing",
+    "product",
     "report",
     "spectral",
     "study",
@@ -33,19 +34,19 @@ _ROOMS = (
 
 _ESTIMATORS = {method.estimator: method for method in METHODS.values()}
 _FUNCTIONS = {
-    "Blocks": "contract.sources",
+    "Blocks": "data.sources",
     "DelayEmbedding": "containers.recordings",
     "diagnose": "diagnosis",
     "evaluate": "evaluation",
     "explore": "app",
     "fit": "diagnosis",
-    "load": "contract.persistence",
+    "load": "saving.persistence",
     "probe": "probing",
-    "tracking": "contract.tracking",
+    "tracking": "runtime.tracking",
 }
 _MODULES = {
-    "trackers": "contract.tracking",
-    "warnings": "contract.warnings",
+    "trackers": "runtime.tracking",
+    "warnings": "trust.warnings",
     "anndata": "containers.anndata",
     "labelled": "containers.labelled",
 }

@@ -55,7 +55,7 @@ class Method:
     def load(self) -> Any:
         """The class. Without torch, a method that needs it says which install brings it."""
         if "torch" in self.needs:
-            from unbraid.contract.extras import require
+            from unbraid.runtime.extras import require
 
             require("torch", "torch")
         return getattr(import_module(f"unbraid.{self.home}"), self.estimator)
@@ -117,7 +117,7 @@ METHODS: dict[str, Method] = {
     ),
     "product-manifold": Method(
         "ProductManifold",
-        "geometry.product",
+        "product.estimator",
         "product manifold",
         "factors that wrap around: angles, phases and directions, beside positions",
     ),

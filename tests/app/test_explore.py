@@ -21,7 +21,7 @@ from unbraid.app.explorer import workspace_of
 from unbraid.app.loading import read_opening
 from unbraid.app.pictures import Look
 from unbraid.app.view import view_of, view_of_run
-from unbraid.contract.persistence import NotARunError
+from unbraid.saving.persistence import NotARunError
 
 
 def overview(address):
@@ -61,7 +61,7 @@ def test_sliders_come_in_the_order_in_which_they_move_the_data():
     assert sum(sliders[0]["counts"]) == 200
 
 
-@pytest.mark.filterwarnings("ignore::unbraid.contract.warnings.UnbraidWarning")
+@pytest.mark.filterwarnings("ignore::unbraid.trust.warnings.UnbraidWarning")
 def test_a_no_of_the_diagnosis_stands_first_and_outlives_the_save(tmp_path):
     """Two normal factors: any rotation of them would do as well."""
     X = np.random.default_rng(0).normal(size=(600, 2)) @ np.random.default_rng(1).normal(size=(2, 5))

@@ -5,9 +5,9 @@ import pytest
 
 import unbraid as ub
 from tests.cli.command_line import run
-from unbraid.contract.warnings import AssumptionWarning
 from unbraid.datasets.shapes import ShapesXY
 from unbraid.manifold.edges import torus
+from unbraid.trust.warnings import AssumptionWarning
 
 
 @pytest.fixture(scope="module")

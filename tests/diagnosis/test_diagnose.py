@@ -7,10 +7,10 @@ import pytest
 
 import unbraid as ub
 from tests.spectral.manifolds import bent_sheets
-from unbraid.contract.warnings import AssumptionWarning
 from unbraid.diagnosis.findings import Finding, verdict_of
 from unbraid.manifold.edges import torus
 from unbraid.spectral.product import ball
+from unbraid.trust.warnings import AssumptionWarning
 
 
 def bent(z):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import unbraid as ub
-from unbraid.contract.warnings import AssumptionWarning, TrustWarning
 from unbraid.flows.families import family
+from unbraid.trust.warnings import AssumptionWarning, TrustWarning
 
 from .artificial import augmented, family_mixture, mcc, mixture
 

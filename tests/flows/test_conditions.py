@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import torch
 
-from unbraid.contract.warnings import AssumptionWarning
 from unbraid.flows.checks import class_groups, warn_of_few_conditions, warn_of_small_classes
 from unbraid.flows.conditions import Classes, Continuous, Sets, SoftLabels
 from unbraid.flows.families import FAMILIES, family
 from unbraid.flows.labels import understand
 from unbraid.flows.spectrum import class_information
+from unbraid.trust.warnings import AssumptionWarning
 
 
 def equation_10(codes, labels):

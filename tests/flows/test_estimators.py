@@ -7,10 +7,10 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import unbraid as ub
-from unbraid.contract.warnings import AssumptionWarning
 from unbraid.flows.base import FlowEstimator
 from unbraid.flows.spectrum import agreement
 from unbraid.flows.training import FlowTrainer
+from unbraid.trust.warnings import AssumptionWarning
 
 from .artificial import augmented, mcc, mixture
 

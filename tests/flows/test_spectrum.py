@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import unbraid as ub
-from unbraid.contract.warnings import TrustWarning
 from unbraid.flows.spectrum import count_above_noise, found_again, warn_of_disagreement, warn_of_uncertain_count
+from unbraid.trust.warnings import TrustWarning
 
 
 @pytest.mark.parametrize("own_noise", [1.0, 4.0])

@@ -20,7 +20,7 @@ from PIL import Image
 
 import unbraid as ub
 from tests.cli.command_line import run
-from unbraid.contract.persistence import NotARunError
+from unbraid.saving.persistence import NotARunError
 
 X = np.random.default_rng(0).integers(0, 256, (12, 8, 8), dtype=np.uint8)
 TABLE = X[:, 0].astype(float)
@@ -178,7 +178,7 @@ ODD_NUMBERS = st.one_of(
 )
 
 
-@pytest.mark.filterwarnings("ignore::unbraid.contract.warnings.UnbraidWarning")
+@pytest.mark.filterwarnings("ignore::unbraid.trust.warnings.UnbraidWarning")
 @SETTINGS
 @given(values=hnp.arrays(np.float64, hnp.array_shapes(min_dims=1, max_dims=3, max_side=12), elements=ODD_NUMBERS))
 def test_estimators_on_odd_arrays(inputs, values):

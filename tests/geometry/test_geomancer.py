@@ -6,12 +6,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import unbraid as ub
 from tests.geometry.manifolds import product
-from unbraid.contract.warnings import DataWarning, TrustWarning
 from unbraid.geometry.eigen import filtered, lowest_fields
 from unbraid.geometry.graph import symmetrised
 from unbraid.geometry.operator import LANES, Diffusion, packed_size, transports, unpack
 from unbraid.geometry.tangents import tangent_frames
 from unbraid.manifold import largest_angles, nearest
+from unbraid.trust.warnings import DataWarning, TrustWarning
 
 
 def fitted(names, n, *, ambient=15, noise=0.0, seed=0, **options):

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import unbraid as ub
-from unbraid.contract.warnings import AssumptionWarning
 from unbraid.metrics import mcc
 from unbraid.metrics.kinds import circular_correlation, spherical_correlation
+from unbraid.trust.warnings import AssumptionWarning
 
 RNG = np.random.default_rng(0)
 ANGLE = RNG.uniform(-np.pi, np.pi, 2000)

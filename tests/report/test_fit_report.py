@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import unbraid as ub
-from unbraid.contract.summary import Fact, Section, Summary
-from unbraid.contract.warnings import ConvergenceWarning, TrustWarning
+from unbraid.estimator.summary import Fact, Section, Summary
 from unbraid.methods import METHODS
 from unbraid.report.pages import PICTURES
+from unbraid.trust.warnings import ConvergenceWarning, TrustWarning
 
 PICTURES_XY = ub.datasets.load("shapes-xy", image_size=16).sample(150, random_state=0)
 COMMON = ["The data", "Codes", "Factor maps", "Moving along each code", "Distances"]

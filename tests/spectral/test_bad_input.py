@@ -5,7 +5,7 @@ import pytest
 
 import unbraid as ub
 from tests.spectral.manifolds import bent_sheets
-from unbraid.contract.warnings import TrustWarning
+from unbraid.trust.warnings import TrustWarning
 
 X, FACTORS = bent_sheets(400, 2, n_features=10)
 
@@ -71,14 +71,14 @@ def test_gaussian_factors_are_warned_of():
         ub.HessianICA(n_factors=2, n_neighbors=14, random_state=0).fit(z @ [[1.0, 0.3, 0.0], [0.0, 1.0, 0.5]])
 
 
-@pytest.mark.filterwarnings("ignore::unbraid.contract.warnings.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::unbraid.trust.warnings.ConvergenceWarning")
 def test_noise_without_structure_is_not_trusted():
     cloud = np.random.default_rng(0).normal(size=(500, 12))
     with pytest.warns(TrustWarning):
         ub.HessianICA(n_factors=2, random_state=0).fit(cloud)
 
 
-@pytest.mark.filterwarnings("ignore::unbraid.contract.warnings.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::unbraid.trust.warnings.ConvergenceWarning")
 @pytest.mark.parametrize("cls", [ub.HessianICA, ub.LaplacianICA, ub.PCAICA])
 def test_automatic_factors_of_noise_are_refused_in_words(cls):
     cloud = np.random.default_rng(0).normal(size=(400, 30))

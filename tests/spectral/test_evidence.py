@@ -9,7 +9,7 @@ from unbraid.spectral.evidence import by_support, joint_diagonaliser
 from unbraid.spectral.ica import whitening
 
 # Gaussian or dependent factors are what these worlds are made of: the warnings of that are right.
-pytestmark = pytest.mark.filterwarnings("ignore::unbraid.contract.warnings.TrustWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::unbraid.trust.warnings.TrustWarning")
 MIX = np.array([[1.0, 0.6, 0.2], [-0.5, 1.0, 0.3]])
 
 

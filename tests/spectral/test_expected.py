@@ -91,7 +91,7 @@ def test_a_good_sheet_gets_a_good_guess(sheet):
     assert set(model.diagnostics_.figures) == set(NAMES)
 
 
-@pytest.mark.filterwarnings("ignore::unbraid.contract.warnings.TrustWarning")
+@pytest.mark.filterwarnings("ignore::unbraid.trust.warnings.TrustWarning")
 def test_factors_that_depend_get_a_lower_guess(sheet):
     """A triangle is no product: its codes are turned, and the guess must say so."""
     rng = np.random.default_rng(0)

@@ -5,8 +5,8 @@ import pytest
 
 import unbraid as ub
 from tests.spectral.manifolds import bent_sheets
-from unbraid.contract.warnings import TrustWarning
 from unbraid.spectral.refits import R_HAT, SAME, SOURCES, Refit, Reliability, aligned_with, intraclass
+from unbraid.trust.warnings import TrustWarning
 
 
 def standardised(Z):

@@ -7,7 +7,7 @@ import pytest
 
 import unbraid as ub
 from tests.spectral.manifolds import bent_sheets
-from unbraid.contract.inputs import Rows
+from unbraid.data.rows import Rows
 
 
 @pytest.fixture(scope="module")

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import unbraid as ub
-from unbraid.contract.warnings import TrustWarning
 from unbraid.metrics import mcc
 from unbraid.spectral.ica import CONTRASTS, best_rotation, half_density_weights, turns, whitening
 from unbraid.spectral.uncertainty import DOUBTFUL, _bootstrap_turns, code_uncertainty
+from unbraid.trust.warnings import TrustWarning
 
 
 def found_on(factors, seed=0):

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 
 import unbraid as ub
-from unbraid.contract.warnings import AssumptionWarning
+from unbraid.trust.warnings import AssumptionWarning
 
 
 def shake(X, rng):

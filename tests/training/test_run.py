@@ -15,8 +15,8 @@ import torch
 from safetensors.numpy import save_file
 
 import unbraid as ub
-from unbraid.contract.warnings import ConvergenceWarning
 from unbraid.training.checkpoint import read_checkpoint
+from unbraid.trust.warnings import ConvergenceWarning
 
 from .killed_run import build, data, fitted
 
@@ -194,7 +194,7 @@ def test_a_checkpoint_of_another_model_is_refused(tmp_path, first, second):
         fitted(second, tmp_path / "c", 10)
 
 
-@pytest.mark.filterwarnings("ignore::unbraid.contract.warnings.AssumptionWarning")
+@pytest.mark.filterwarnings("ignore::unbraid.trust.warnings.AssumptionWarning")
 @pytest.mark.parametrize("method", ["VAE", "GIN", "SelfSupervisedGIN"])
 def test_a_checkpoint_of_other_data_is_refused(tmp_path, method):
     fitted(method, tmp_path / "c", 10)
@@ -204,7 +204,7 @@ def test_a_checkpoint_of_other_data_is_refused(tmp_path, method):
         build(method, tmp_path / "c", 10).fit(X, *labels)
 
 
-@pytest.mark.filterwarnings("ignore::unbraid.contract.warnings.AssumptionWarning")
+@pytest.mark.filterwarnings("ignore::unbraid.trust.warnings.AssumptionWarning")
 def test_a_checkpoint_of_other_labels_is_refused(tmp_path):
     fitted("GIN", tmp_path / "c", 10)
     X, labels = data("GIN")

@@ -10,7 +10,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.contract.persistence import NotARunError
+from unbraid.saving.persistence import NotARunError
 
 EXAMPLES, NAMES = "examples.npz", "names.json"
 MOST_ROWS, FEWEST_ROWS, MOST_BYTES = 2000, 50, 32 * 2**20

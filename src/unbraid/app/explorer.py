@@ -16,8 +16,8 @@ import numpy as np
 
 from unbraid.app.examples import Examples, read, some_rows
 from unbraid.app.loading import Loading, keep_opening, read_opening
-from unbraid.contract.extras import require
-from unbraid.contract.inputs import Rows
+from unbraid.data.rows import Rows
+from unbraid.runtime.extras import require
 
 if TYPE_CHECKING:  # these bring scikit-learn, and the page of a saved run is there before
     from unbraid.app.view import View

@@ -17,7 +17,7 @@ import numpy as np
 from unbraid import __version__
 from unbraid.app.examples import EXAMPLES, Names
 from unbraid.app.pictures import MEDIA_TYPES
-from unbraid.contract.persistence import CONFIG
+from unbraid.saving.persistence import CONFIG
 
 if TYPE_CHECKING:
     from unbraid.app.workspace import Workspace

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unbraid.app.examples import Names
-from unbraid.contract.estimator import Estimator
-from unbraid.contract.persistence import load
-from unbraid.contract.summary import Summary
+from unbraid.estimator.base import Estimator
+from unbraid.estimator.summary import Summary
 from unbraid.report.traversal import shown_codes
+from unbraid.saving.persistence import load
 
 Encode = Callable[[Any], ArrayLike]
 Decode = Callable[[Any], ArrayLike]

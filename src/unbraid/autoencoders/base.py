@@ -14,7 +14,7 @@ from unbraid.autoencoders.points import BLOCK, Points, as_images
 from unbraid.autoencoders.presets import Preset, preset_of
 from unbraid.autoencoders.summary import summary_of
 from unbraid.autoencoders.training import Batch, Group, Loss, Schedule, Trainer
-from unbraid.contract.summary import Summary
+from unbraid.estimator.summary import Summary
 from unbraid.networks.autoencoder import initialise
 from unbraid.training.devices import Accelerated, Single
 from unbraid.training.estimator import TrainedEstimator

@@ -12,7 +12,7 @@ from unbraid.autoencoders import likelihood
 from unbraid.autoencoders.graphs import DecoderGraph, EncoderGraph, example_rows
 from unbraid.autoencoders.points import as_images, as_rows, channels_first
 from unbraid.autoencoders.presets import Preset, preset_of
-from unbraid.contract.inputs import Rows
+from unbraid.data.rows import Rows
 from unbraid.export.graphs import Graphs
 from unbraid.training.estimator import TrainedEstimator
 

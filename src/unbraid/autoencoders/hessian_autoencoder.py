@@ -12,8 +12,8 @@ from unbraid.autoencoders.base import AutoencoderEstimator
 from unbraid.autoencoders.points import BLOCK, Points
 from unbraid.autoencoders.summary import taught
 from unbraid.autoencoders.training import Batch, Loss, Schedule
-from unbraid.contract.inputs import Rows
-from unbraid.contract.summary import Summary
+from unbraid.data.rows import Rows
+from unbraid.estimator.summary import Summary
 from unbraid.spectral.factors import HessianICA
 
 

@@ -11,7 +11,7 @@ from unbraid.autoencoders.coding import SUMMARY
 from unbraid.autoencoders.points import Points
 from unbraid.autoencoders.presets import Preset
 from unbraid.autoencoders.summary import low_rank
-from unbraid.contract.summary import Summary
+from unbraid.estimator.summary import Summary
 from unbraid.networks.autoencoder import initialise, linear_bottleneck
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from unbraid.contract.inputs import Rows, is_sliceable
+from unbraid.data.rows import Rows, is_sliceable
 from unbraid.datasets.base import Dataset
 from unbraid.networks.autoencoder import STRIDE
 

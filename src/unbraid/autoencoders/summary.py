@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unbraid.contract.estimator import Estimator
-from unbraid.contract.summary import Fact, Section, Summary, title_of, training_section
+from unbraid.estimator.base import Estimator
+from unbraid.estimator.summary import Fact, Section, Summary, title_of, training_section
 
 if TYPE_CHECKING:
     from unbraid.autoencoders.base import AutoencoderEstimator

@@ -14,8 +14,8 @@ from unbraid.autoencoders.decomposition import decompose, gaussian_kl
 from unbraid.autoencoders.points import Points
 from unbraid.autoencoders.summary import variational
 from unbraid.autoencoders.training import Batch, Loss, Schedule
-from unbraid.contract.randomness import check_random_state
-from unbraid.contract.summary import Summary
+from unbraid.estimator.summary import Summary
+from unbraid.runtime.randomness import check_random_state
 
 
 @dataclass

@@ -90,7 +90,7 @@ def _names(text: str) -> list[str]:
 
 def _columns(request: Request, factors: list[str]) -> list[str]:
     """The columns of a table that are data: those that were named, or all but labels and factors."""
-    from unbraid.datasets.frames import names_of
+    from unbraid.data.frames import names_of
 
     if request.columns is not None:
         return _names(request.columns)
@@ -110,7 +110,7 @@ def _factors(request: Request, names: list[str]) -> tuple[Any, list[str]]:
 def _each(name: str, count: int) -> list[str]:
     """A name for each of several columns: those that a table has, or the name with numbers."""
     from unbraid.cli.evaluate import is_number
-    from unbraid.datasets.frames import names_of
+    from unbraid.data.frames import names_of
 
     if count == 1:
         return [name]
@@ -125,7 +125,7 @@ def _labels(data: str, labels: str, option: str = "--labels") -> Any:
     """Of a file of their own, of an array beside the data, or of a column of the same table."""
     import unbraid as ub
     from unbraid.cli.evaluate import read_array
-    from unbraid.datasets.frames import column_of
+    from unbraid.data.frames import column_of
 
     if Path(labels).is_file():
         return read_array(Path(labels))

@@ -29,10 +29,10 @@ def demo(
     and y (MCC, 1 is perfect). The first run compiles some kernels, which takes a few seconds; later runs do not.
     """
     import unbraid as ub
-    from unbraid.contract.progress import bar
     from unbraid.methods import METHODS
     from unbraid.report import measured_fit
     from unbraid.report.pages import demo_page
+    from unbraid.runtime.progress import bar
 
     if points < 200:
         raise ValueError(f"--points is {points}; the three methods can be compared from 200 pictures on.")

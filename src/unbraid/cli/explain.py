@@ -23,10 +23,10 @@ def explain(
     unbraid explain UB202 UB204
     unbraid explain              (all codes)
     """
-    from unbraid.contract.explain import explain as explained
-    from unbraid.contract.explain import sentence
-    from unbraid.contract.warning_codes import CODES
-    from unbraid.contract.warnings import KINDS
+    from unbraid.trust.codes import CODES
+    from unbraid.trust.explain import explain as explained
+    from unbraid.trust.explain import sentence
+    from unbraid.trust.warnings import KINDS
 
     if codes:
         typer.echo("\n\n".join(explained(code) for code in codes))

@@ -104,8 +104,8 @@ def fit(
     """
     from unbraid.cli.data import Request, read_data
     from unbraid.cli.outcome import default_run, free, print_outcome, record, save_run
-    from unbraid.contract.progress import progress_style
     from unbraid.report import measured_fit
+    from unbraid.runtime.progress import progress_style
 
     given: dict[str, Any] = {
         "--factors": None if factors is None else number(factors, "--factors", "auto"),

@@ -42,7 +42,7 @@ def _place(data: str) -> str:
 
 def free(run: Path) -> Path:
     """Refuse a folder that is something else, or cannot be written to, before any time is spent."""
-    from unbraid.contract.persistence import CONFIG
+    from unbraid.saving.persistence import CONFIG
 
     if run.exists() and not (run / CONFIG).is_file() and (not run.is_dir() or any(run.iterdir())):
         raise FileExistsError(f"{run} exists and is not a saved run; it was left alone. Give another folder by --out.")
@@ -110,7 +110,7 @@ def print_outcome(fitted: "Fitted", run: Path) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from unbraid.contract.warnings import read_on
+    from unbraid.trust.warnings import read_on
 
     summary = fitted.summary
     found = "" if fitted.codes is None else f"{fitted.codes.shape[1]} code(s) "

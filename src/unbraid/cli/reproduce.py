@@ -33,8 +33,8 @@ def reproduce(
     unbraid reproduce geomancer
     unbraid reproduce horan --scale paper --out horan
     """
-    from unbraid.contract.progress import progress_style
     from unbraid.reproduce import reproduce as run
+    from unbraid.runtime.progress import progress_style
 
     folder = Path(f"reproductions/{paper}-{scale}") if out is None else out
     with progress_style("lines"):

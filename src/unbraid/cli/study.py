@@ -62,7 +62,7 @@ def run(
     unbraid study run laptop --store laptop.study --workers 2 --max-time 1h
     unbraid study run paper --scheduler tcp://head:8786 --store postgresql+psycopg://me@head/paper
     """
-    from unbraid.contract.progress import progress_style
+    from unbraid.runtime.progress import progress_style
     from unbraid.study import read_spec, run_study, tasks_of
 
     read = read_spec(spec)
@@ -213,7 +213,7 @@ def rescore(
     """
     import runpy
 
-    from unbraid.contract.progress import progress_style
+    from unbraid.runtime.progress import progress_style
     from unbraid.study import open as open_study
     from unbraid.study import rescore as compute
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from unbraid.contract.extras import require
+from unbraid.runtime.extras import require
 
 
 def transform(model: Any, X: Any, *, dim: str | None = None) -> Any:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from unbraid.contract.inputs import Rows
+from unbraid.data.rows import Rows
 
 
 class DelayEmbedding(TransformerMixin, BaseEstimator):

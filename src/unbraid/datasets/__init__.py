@@ -3,8 +3,8 @@
 from importlib import import_module
 from typing import Any
 
+from unbraid.data.files import Source, open
 from unbraid.datasets.base import Dataset
-from unbraid.datasets.files import Source, open
 from unbraid.datasets.finite import Subset
 from unbraid.datasets.registry import get, load, names
 

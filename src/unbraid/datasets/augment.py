@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from unbraid.contract.kernels import njit
 from unbraid.datasets.base import RandomState, generator
+from unbraid.runtime.kernels import njit
 
 KINDS = ("translation", "rotation", "scaling")
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from unbraid.contract.kernels import njit
 from unbraid.datasets.finite import Grid
+from unbraid.runtime.kernels import njit
 
 SIDE = 64
 SHAPES = ("square", "ellipse", "heart")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from unbraid.datasets.arrays import damaged, spool
+from unbraid.data.arrays import damaged, spool
 from unbraid.datasets.loaded import Folder
 from unbraid.datasets.storage import find, locate
 from unbraid.datasets.tables import Table

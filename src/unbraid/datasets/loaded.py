@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from unbraid.datasets.arrays import damaged, open_array
+from unbraid.data.arrays import damaged, open_array
 from unbraid.datasets.dsprites import DSprites
 from unbraid.datasets.finite import Grid
 from unbraid.datasets.registry import REMOTE, names_of

@@ -5,7 +5,7 @@ Vectors are three scalars each: in compiled code, small arrays would cost more t
 
 import numpy as np
 
-from unbraid.contract.kernels import njit
+from unbraid.runtime.kernels import njit
 
 CUBE, CYLINDER, SPHERE, CAPSULE = range(4)
 FLOOR, WALLS, OBJECT, HIGHLIGHT = range(4)

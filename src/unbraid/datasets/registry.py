@@ -9,10 +9,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from unbraid.contract.extras import require
 from unbraid.datasets.base import Dataset
 from unbraid.datasets.remote import Remote, download, md5_of
 from unbraid.datasets.storage import data_folder, locate
+from unbraid.runtime.extras import require
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 
-from unbraid.contract.progress import bar
+from unbraid.runtime.progress import bar
 
 BLOCK = 1 << 20
 

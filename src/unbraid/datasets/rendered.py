@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from unbraid.contract.extras import require
 from unbraid.datasets.product import ProductManifold
 from unbraid.datasets.storage import find
+from unbraid.runtime.extras import require
 
 MESHES = {
     "bunny": ("stanford-bunny.obj",),

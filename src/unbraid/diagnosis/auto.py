@@ -4,10 +4,10 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
-from unbraid.contract.warnings import warn
 from unbraid.diagnosis.diagnose import diagnose
 from unbraid.diagnosis.findings import Diagnosis
 from unbraid.methods import METHODS, Method, method_of
+from unbraid.trust.warnings import warn
 
 INSTEAD = "hessian-ica"
 

@@ -8,9 +8,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from unbraid.contract.extras import require
 from unbraid.methods import METHODS
 from unbraid.report.html import Report
+from unbraid.runtime.extras import require
 
 LOOPS, FOR_LOOPS = "no closed loops", "product-manifold"
 WRAPS = "No: a factor wraps around, and no code runs along it without a jump; product-manifold gives angles instead."

@@ -9,8 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.contract.inputs import Rows
-from unbraid.contract.warnings import UnbraidWarning
+from unbraid.data.rows import Rows
 from unbraid.diagnosis.findings import Finding
 from unbraid.diagnosis.surroundings import APART, NOISY, apart, off_tangent
 from unbraid.manifold.dimension import CLEAR_GAP, DimensionEstimate, estimate_dimension
@@ -18,6 +17,7 @@ from unbraid.manifold.distinct import distinct_rows
 from unbraid.manifold.noise import SIGMAS, structure
 from unbraid.spectral.base import FINEST
 from unbraid.spectral.reduction import Reduction, fit_reduction
+from unbraid.trust.warnings import UnbraidWarning
 
 Floats = NDArray[np.float64]
 Fitted = TypeVar("Fitted")

@@ -4,8 +4,8 @@ import numpy as np
 
 from unbraid.diagnosis.findings import LOOPS, Finding
 from unbraid.diagnosis.ground import LOCAL_COMPONENTS, Ground, quietly
-from unbraid.geometry.product import ProductManifold
 from unbraid.manifold.edges import CLOSED, EDGE, MEETS, edge_ratio, end_distance, torus
+from unbraid.product.estimator import ProductManifold
 
 OF_THE_REST = ("full", "complete")  # checks of what a factor forms with the others, not of its own shape
 REMEDY = (

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from unbraid.contract.progress import bar
-from unbraid.contract.tracking import Track
 from unbraid.evaluation.interval import interval, replicate
 from unbraid.evaluation.pool import encode_pool
 from unbraid.evaluation.protocol import PROTOCOLS, Protocol, find_protocol
@@ -15,6 +13,8 @@ from unbraid.evaluation.registry import REGISTRY, register, select
 from unbraid.evaluation.sample import Sample, ceiling_codes, draw_sample
 from unbraid.evaluation.table import Evaluation, Score
 from unbraid.metrics import Metric
+from unbraid.runtime.progress import bar
+from unbraid.runtime.tracking import Track
 
 __all__ = [
     "PROTOCOLS",

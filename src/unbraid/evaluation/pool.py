@@ -6,9 +6,9 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from unbraid.contract.inputs import Rows, is_sliceable
-from unbraid.contract.lazy import distinct_numbers, is_lazy, picked_rows
-from unbraid.contract.warnings import warn
+from unbraid.data.lazy import distinct_numbers, is_lazy, picked_rows
+from unbraid.data.rows import Rows, is_sliceable
+from unbraid.trust.warnings import warn
 
 _AT_ONCE = 1000
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from unbraid.contract.inputs import Rows
+from unbraid.data.rows import Rows
 from unbraid.metrics.arrays import check, check_factors, choose
 from unbraid.metrics.mcc import match
 

@@ -8,8 +8,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from unbraid.contract.extras import require
 from unbraid.evaluation.protocol import Protocol
+from unbraid.runtime.extras import require
 
 _HEAD = ("metric", "value", "95 % interval", "chance", "ceiling", "seconds")
 

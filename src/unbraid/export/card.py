@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from unbraid.contract.summary import Summary
+from unbraid.estimator.summary import Summary
 from unbraid.export.graphs import Checked
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from unbraid.contract.estimator import Estimator
+from unbraid.estimator.base import Estimator
 from unbraid.export.card import model_card
 from unbraid.export.graphs import Graphs, folder_for, write_graph
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unbraid.contract.extras import require
+from unbraid.runtime.extras import require
 
 if TYPE_CHECKING:
     from torch import nn

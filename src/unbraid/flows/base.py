@@ -7,9 +7,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from unbraid.contract.inputs import Rows, checksum
-from unbraid.contract.summary import Summary
-from unbraid.contract.warnings import warn
+from unbraid.data.rows import Rows, checksum
+from unbraid.estimator.summary import Summary
 from unbraid.flows.coding import FlowCoder
 from unbraid.flows.conditions import Condition
 from unbraid.flows.families import family
@@ -18,6 +17,7 @@ from unbraid.flows.summary import summary_of
 from unbraid.flows.training import FlowTrainer, Schedule
 from unbraid.networks.flow import Flow
 from unbraid.training.estimator import TrainedEstimator
+from unbraid.trust.warnings import warn
 
 ARCHITECTURES = ("auto", "dense", "convolutional")
 ENGINES = ("auto", "torch", "fused", "compile")

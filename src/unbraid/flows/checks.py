@@ -5,7 +5,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from sklearn.neighbors import NearestNeighbors
 
-from unbraid.contract.warnings import warn
+from unbraid.trust.warnings import warn
 
 LARGEST_OFFSET = 1e5  # in standard deviations; float32 has seven digits, and fewer than two of them would be left
 SMALL_CLASS = 20  # members; below it a standard deviation is known to 16 % at best

@@ -7,7 +7,7 @@ import torch
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
-from unbraid.contract.inputs import Rows
+from unbraid.data.rows import Rows
 from unbraid.export.graphs import Graphs
 from unbraid.flows.families import Normal, family
 from unbraid.flows.graphs import DecoderGraph, EncoderGraph, example_rows

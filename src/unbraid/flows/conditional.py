@@ -7,8 +7,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from unbraid.contract.inputs import checksum
-from unbraid.contract.summary import Summary
+from unbraid.data.rows import checksum
+from unbraid.estimator.summary import Summary
 from unbraid.flows import checks
 from unbraid.flows.conditions import Classes, Condition, Continuous, SoftLabels
 from unbraid.flows.density import Density

@@ -7,9 +7,9 @@ import torch
 from scipy.stats import norm
 from sklearn.utils.validation import check_is_fitted
 
-from unbraid.contract.randomness import seed_of
 from unbraid.flows.base import FlowEstimator
 from unbraid.flows.conditions import Continuous
+from unbraid.runtime.randomness import seed_of
 
 
 class Density(FlowEstimator):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unbraid.contract.warnings import warn
+from unbraid.trust.warnings import warn
 
 CONDITIONS = ("auto", "classes", "soft", "continuous")
 

@@ -8,7 +8,7 @@ import torch
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
-from unbraid.contract.inputs import Rows, checksum
+from unbraid.data.rows import Rows, checksum
 from unbraid.datasets.augment import AffineSets
 from unbraid.flows.augment import caller, draw_sets
 from unbraid.flows.base import FlowEstimator

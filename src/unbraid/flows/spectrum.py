@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from unbraid.contract.warnings import warn
+from unbraid.trust.warnings import warn
 
 CLEAR_DROP = 2.0  # a latent of twice the spread that noise gives it owes three quarters of its variance to the data
 QUARTILES = (0.25, 0.5, 0.75)

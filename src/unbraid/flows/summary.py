@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unbraid.contract.summary import Fact, Section, Summary, title_of, training_section
+from unbraid.estimator.summary import Fact, Section, Summary, title_of, training_section
 
 if TYPE_CHECKING:
     from unbraid.flows.base import FlowEstimator

@@ -1,4 +1,4 @@
-"""The submanifolds whose product the data's manifold is: GEOMANCER, and intervals, circles and spheres by kind."""
+"""GEOMANCER: the submanifolds whose product the data's manifold is."""
 
 from typing import Any
 

@@ -8,9 +8,9 @@ import numpy as np
 from scipy.sparse import diags_array
 from scipy.sparse.linalg import eigsh
 
-from unbraid.contract.randomness import check_random_state
 from unbraid.geometry.graph import Graph, joined, symmetrised
 from unbraid.manifold.neighbors import nearest
+from unbraid.runtime.randomness import check_random_state
 
 N_FUNCTIONS = 80
 OTHER_WEIGHT = 30.0

@@ -6,8 +6,8 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.cluster import KMeans
 
-from unbraid.contract.kernels import njit
 from unbraid.geometry.operator import by_rows
+from unbraid.runtime.kernels import njit
 
 SAMPLE = 500
 

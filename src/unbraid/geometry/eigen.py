@@ -6,10 +6,10 @@ import numpy as np
 from scipy.sparse import diags_array
 from scipy.sparse.linalg import eigsh
 
-from unbraid.contract.warnings import warn
 from unbraid.geometry.graph import Graph, joined, symmetrised
 from unbraid.geometry.operator import LANES, Diffusion
 from unbraid.manifold.neighbors import nearest
+from unbraid.trust.warnings import warn
 
 COARSE = 4000
 RATIO = 6

@@ -10,14 +10,10 @@ from numpy.typing import NDArray
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from unbraid.contract.estimator import Estimator
-from unbraid.contract.inputs import Rows
-from unbraid.contract.progress import bar
-from unbraid.contract.randomness import seed_of
-from unbraid.contract.summary import Summary
-from unbraid.contract.warnings import give, say, warn
+from unbraid.data.rows import Rows
+from unbraid.estimator.base import Estimator
+from unbraid.estimator.summary import Summary
 from unbraid.geometry.charts import Chart, analogy, charts
-from unbraid.geometry.denoise import spanning_basis
 from unbraid.geometry.eigen import diffusion_scale
 from unbraid.geometry.graph import Graph, joined, order_in_space, symmetrised
 from unbraid.geometry.operator import n_threads
@@ -26,9 +22,13 @@ from unbraid.geometry.splitting import carried_axes, split
 from unbraid.geometry.summary import summary_of
 from unbraid.geometry.tangents import n_unknowns, tangent_frames
 from unbraid.manifold.angles import largest_angles
+from unbraid.manifold.denoise import spanning_basis
 from unbraid.manifold.dimension import DimensionEstimate, estimate_dimension
 from unbraid.manifold.distinct import distinct_rows
 from unbraid.manifold.neighbors import NeighborSearch, nearest
+from unbraid.runtime.progress import bar
+from unbraid.runtime.randomness import seed_of
+from unbraid.trust.warnings import give, say, warn
 
 UNSETTLED_TANGENTS = 0.5
 LIFT = 2.0  # of an eigenvalue 0 by tangent spaces off by t: LIFT t^2 of the yardstick; at most 1.6 on 16 products

@@ -13,8 +13,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from unbraid.contract.kernels import njit
 from unbraid.geometry.graph import Graph
+from unbraid.runtime.kernels import njit
 
 Array = np.ndarray
 LANES = 8

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unbraid.contract.summary import Fact, Section, Summary, title_of
+from unbraid.estimator.summary import Fact, Section, Summary, title_of
 from unbraid.geometry.reading import SAFE_RATIO
 
 if TYPE_CHECKING:

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.utils import check_array
 
-from unbraid.contract.randomness import check_random_state
 from unbraid.manifold.distinct import distinct_rows
 from unbraid.manifold.doubts import doubt_of
 from unbraid.manifold.flat import flat_ratios, local_spectra
 from unbraid.manifold.noise import NoiseFloor, has_structure, noise_floor
+from unbraid.runtime.randomness import check_random_state
 
 Floats = NDArray[np.float64]
 

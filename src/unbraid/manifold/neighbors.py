@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
-from unbraid.contract.threads import search_threads
+from unbraid.runtime.threads import search_threads
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -40,7 +40,7 @@ class NeighborSearch:
         """Distances and indices (n, k) of the k nearest points, nearest first.
 
         ``workers`` are the threads of the tree; None takes all cores for many queries, unless tasks run side by side
-        (:mod:`unbraid.contract.threads`).
+        (:mod:`unbraid.runtime.threads`).
         """
         pairs = len(queries) * len(self.points)
         if self.points.shape[1] > TREE_FEATURES and pairs <= BRUTE_PAIRS:

@@ -7,7 +7,7 @@ is sorted once, and a split parts each sorted feature in two, so that looking fo
 
 import numpy as np
 
-from unbraid.contract.kernels import njit
+from unbraid.runtime.kernels import njit
 
 _DEPTH = 3
 _INNER, _LEAVES = 2**_DEPTH - 1, 2**_DEPTH

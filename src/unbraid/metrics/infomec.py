@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import digamma
 
-from unbraid.contract.kernels import njit
 from unbraid.metrics.arrays import Factors, check
 from unbraid.metrics.information import tabulate
 from unbraid.metrics.logistic import fit_logistic, standardise
+from unbraid.runtime.kernels import njit
 
 
 @dataclass(frozen=True)

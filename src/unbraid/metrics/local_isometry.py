@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import nnls
 
-from unbraid.contract.randomness import check_random_state
 from unbraid.manifold.pairs import closest_pairs, neighbor_pairs
+from unbraid.runtime.randomness import check_random_state
 
 Floats = NDArray[np.float64]
 

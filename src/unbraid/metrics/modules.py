@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from unbraid.contract.extras import require
 from unbraid.metrics import METRICS
+from unbraid.runtime.extras import require
 
 require("torch", "torchmetrics")
 require("torchmetrics", "torchmetrics")

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unbraid.contract.kernels import njit
 from unbraid.metrics.arrays import check, check_codes, check_factors
+from unbraid.runtime.kernels import njit
 
 _CHUNK = 500  # batches at a time, so that memory stays small
 

@@ -10,7 +10,7 @@ them are differences of prefix sums, and a Newton step costs two binary searches
 
 import numpy as np
 
-from unbraid.contract.kernels import njit
+from unbraid.runtime.kernels import njit
 
 _MAX_STEPS = 200
 

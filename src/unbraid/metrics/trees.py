@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from unbraid.contract.extras import require
 from unbraid.metrics.arrays import Factors, Split, choose
 from unbraid.metrics.boosting import Boosting
+from unbraid.runtime.extras import require
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ exp and atan are polynomials, so that the loops run on vector units.
 
 import numpy as np
 
-from unbraid.contract.kernels import njit
 from unbraid.networks.coupling import ATAN
+from unbraid.runtime.kernels import njit
 
 Array = np.ndarray
 TILE = 256  # points whose activations stay in the first-level cache

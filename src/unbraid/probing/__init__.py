@@ -45,7 +45,7 @@ PROTOCOL = replace(
 
 def __getattr__(name: str) -> Any:
     if name == "Preparation":  # it needs torch, and probing a function or an estimator does not
-        from unbraid.contract.extras import require
+        from unbraid.runtime.extras import require
 
         require("torch", "probe")
         from unbraid.probing.preparation import Preparation

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from unbraid.contract.inputs import Rows, is_sliceable
-from unbraid.contract.progress import bar
+from unbraid.data.rows import Rows, is_sliceable
 from unbraid.probing.encoders import Encoder, digest
+from unbraid.runtime.progress import bar
 
 
 @dataclass(frozen=True)

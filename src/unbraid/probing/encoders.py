@@ -10,9 +10,9 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from unbraid.contract.encoding import Encoder as StateEncoder
-from unbraid.contract.encoding import Stateful
-from unbraid.contract.extras import require
+from unbraid.runtime.extras import require
+from unbraid.saving.encoding import Encoder as StateEncoder
+from unbraid.saving.encoding import Stateful
 
 NAMED = ("pixels", "untrained", "efficientnet-lite0:FILE.pth", "timm:MODEL", "open_clip:MODEL/WEIGHTS")
 ENDINGS = {".onnx": "ONNX", ".pt2": "torch.export", ".pt": "TorchScript", ".ts": "TorchScript", ".torchscript": ""}
@@ -135,7 +135,7 @@ def _from_text(text: str, prepare: Any, name: str) -> Encoder:
     kind, _, what = text.partition(":")
     path = Path(text)
     if (path / "config.json").is_file():
-        from unbraid.contract.persistence import load
+        from unbraid.saving.persistence import load
 
         _refuse_preparation(prepare, "a saved run reads the data by its own rules")
         return _from_estimator(load(path), name or path.name)

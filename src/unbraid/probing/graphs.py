@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from torch import nn
 
-from unbraid.contract.extras import require
 from unbraid.probing.encoders import Encoder, digest
 from unbraid.probing.preparation import Preparation, flat_codes
+from unbraid.runtime.extras import require
 
 
 def from_module(module: nn.Module, prepare: Preparation | None, name: str, content: str = "") -> Encoder:

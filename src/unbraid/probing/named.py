@@ -8,12 +8,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from unbraid.contract.extras import require
 from unbraid.networks import efficientnet
 from unbraid.networks.autoencoder import initialise, paper_dense_encoder, paper_encoder
 from unbraid.probing.encoders import Encoder, digest
 from unbraid.probing.graphs import from_module
 from unbraid.probing.preparation import Preparation
+from unbraid.runtime.extras import require
 
 UNTRAINED_CODES = 10
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unbraid.contract.progress import bar
 from unbraid.metrics.arrays import check_factors
 from unbraid.metrics.downstream import downstream
+from unbraid.runtime.progress import bar
 
 KINDS = {"linear": "logistic", "trees": "compiled"}
 

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unbraid.contract.inputs import Rows, is_sliceable
-from unbraid.contract.summary import Summary
-from unbraid.contract.warnings import AssumptionWarning, TrustWarning, told
+from unbraid.data.rows import Rows, is_sliceable
 from unbraid.datasets.base import Dataset
+from unbraid.estimator.summary import Summary
 from unbraid.metrics.local_isometry import isometry_of_pairs, neighbor_pairs
 from unbraid.metrics.mcc import mcc
 from unbraid.report.drawing import as_rows, some_of
+from unbraid.trust.warnings import AssumptionWarning, TrustWarning, told
 
 Floats = NDArray[np.float64]
 

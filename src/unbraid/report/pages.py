@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unbraid.contract.summary import Section
-from unbraid.contract.warnings import read_on
+from unbraid.estimator.summary import Section
 from unbraid.metrics.kinds import columns_of
 from unbraid.report.decoded import plot_images, plot_reconstructions, plot_samples
 from unbraid.report.drawing import as_rows, is_pictures
@@ -19,6 +18,7 @@ from unbraid.report.spectra import plot_eigenvalues, plot_selection, plot_spectr
 from unbraid.report.subspaces import plot_subspaces
 from unbraid.report.training import plot_kl, plot_losses
 from unbraid.report.traversal import plot_traversals, shown_codes
+from unbraid.trust.warnings import read_on
 
 # What a section of a model's summary may ask for.
 PICTURES: dict[str, Callable[..., Any]] = {

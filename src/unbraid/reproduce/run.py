@@ -5,11 +5,11 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from unbraid.contract.progress import bar
 from unbraid.reproduce.bench import Bench
 from unbraid.reproduce.ledger import Ledger
 from unbraid.reproduce.page import Page, page_of
 from unbraid.reproduce.paper import SCALES, Cell, Paper, Rows
+from unbraid.runtime.progress import bar
 
 
 def run_paper(paper: Paper, scale: str, out: Path, *, progress: bool | None = None) -> Page:

@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from unbraid.contract.kernels import njit
+from unbraid.runtime.kernels import njit
 from unbraid.spectral.local_frames import ANY_ORDER, local_frames
 
 Floats = NDArray[np.float64]

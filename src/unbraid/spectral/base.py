@@ -8,17 +8,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from unbraid.contract.extras import require
-from unbraid.contract.inputs import Rows
-from unbraid.contract.lazy import codes_by_blocks, is_lazy
-from unbraid.contract.progress import bar
-from unbraid.contract.randomness import check_random_state
-from unbraid.contract.summary import Summary
-from unbraid.contract.threads import one_blas_thread
+from unbraid.data.lazy import codes_by_blocks, is_lazy
+from unbraid.data.rows import Rows
+from unbraid.estimator.summary import Summary
 from unbraid.export.exportable import Exportable
 from unbraid.export.graphs import Graphs
 from unbraid.manifold.noise import has_structure
 from unbraid.metrics.local_isometry import diagonal_rescaling
+from unbraid.runtime.extras import require
+from unbraid.runtime.progress import bar
+from unbraid.runtime.randomness import check_random_state
+from unbraid.runtime.threads import one_blas_thread
 from unbraid.spectral.diagnostics import diagnose, warn_of
 from unbraid.spectral.extension import LocalMaps
 from unbraid.spectral.ica import Rotation, whitening

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.contract.summary import codes_in_words
-from unbraid.contract.warnings import give, say
+from unbraid.estimator.summary import codes_in_words
 from unbraid.metrics.local_isometry import isometry_of_pairs
 from unbraid.spectral.expected import ExpectedMCC, guess_of, not_simulated
 from unbraid.spectral.extension import LocalMaps
@@ -17,6 +16,7 @@ from unbraid.spectral.landmarks import Embedded
 from unbraid.spectral.refits import R_HAT, Reliability
 from unbraid.spectral.selection import strongest_dependence
 from unbraid.spectral.uncertainty import DOUBTFUL, TurnUncertainty, code_uncertainty
+from unbraid.trust.warnings import give, say
 
 Floats = NDArray[np.float64]
 

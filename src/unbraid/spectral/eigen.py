@@ -10,9 +10,9 @@ import scipy.sparse.linalg as sla
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from unbraid.contract.warnings import warn
 from unbraid.manifold.neighbors import nearest
 from unbraid.spectral.alignment import Alignment
+from unbraid.trust.warnings import warn
 
 Floats = NDArray[np.float64]
 Matrix = Alignment | sp.csc_array

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.contract.kernels import njit
-from unbraid.contract.persistence import Persistent
 from unbraid.manifold.neighbors import Indices, NeighborSearch
+from unbraid.runtime.kernels import njit
+from unbraid.saving.persistence import Persistent
 from unbraid.spectral.local_frames import tangent_bases
 
 Floats = NDArray[np.float64]

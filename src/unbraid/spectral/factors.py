@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.contract.progress import bar
+from unbraid.runtime.progress import bar
 from unbraid.spectral.base import Evidence, SpectralEstimator
 from unbraid.spectral.diagnostics import found_again
 from unbraid.spectral.embeddings import LTSA, HessianEigenmaps, LaplacianEigenmaps

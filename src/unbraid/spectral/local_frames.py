@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.contract.kernels import njit
+from unbraid.runtime.kernels import njit
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

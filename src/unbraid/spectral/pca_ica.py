@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from unbraid.contract.extras import require
-from unbraid.contract.lazy import codes_by_blocks
-from unbraid.contract.randomness import check_random_state
-from unbraid.contract.summary import Summary
+from unbraid.data.lazy import codes_by_blocks
+from unbraid.estimator.summary import Summary
 from unbraid.export.exportable import Exportable
 from unbraid.export.graphs import Graphs
 from unbraid.manifold.noise import has_structure
+from unbraid.runtime.extras import require
+from unbraid.runtime.randomness import check_random_state
 from unbraid.spectral.base import FINEST
 from unbraid.spectral.diagnostics import warn_of
 from unbraid.spectral.ica import best_rotation, excess_kurtosis, whitening

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.stats import rankdata
 
-from unbraid.contract.warnings import ConvergenceWarning
 from unbraid.spectral.evidence import by_support
 from unbraid.spectral.landmarks import Embedded
 from unbraid.spectral.trial import Choice, Embedding, Settings, choose
+from unbraid.trust.warnings import ConvergenceWarning
 
 Floats = NDArray[np.float64]
 Unmix = Callable[[Embedded], tuple[Floats, Floats]]  # from an embedding to the mean and the matrix of the codes

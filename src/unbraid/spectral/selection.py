@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.contract.warnings import say
 from unbraid.manifold.dimension import DimensionEstimate, dimension_of
 from unbraid.manifold.noise import NoiseFloor
 from unbraid.spectral.reduction import RESIDUALS, Reduction
+from unbraid.trust.warnings import say
 
 Floats = NDArray[np.float64]
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unbraid.contract.summary import Fact, Section, Summary, title_of
+from unbraid.estimator.summary import Fact, Section, Summary, title_of
 from unbraid.spectral.diagnostics import Diagnostics
 from unbraid.spectral.selection import Selection, score
 from unbraid.spectral.trust_summary import trust_facts, trust_sections

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.contract.warnings import ConvergenceWarning, give, say
 from unbraid.manifold.distinct import distinct_rows
 from unbraid.manifold.neighbors import Graph, Indices, graph_of, neighborhoods
 from unbraid.manifold.pairs import Pairs, closest_pairs, neighbor_pairs
@@ -16,6 +15,7 @@ from unbraid.spectral.eigen import Spectrum
 from unbraid.spectral.extension import LocalMaps, local_maps
 from unbraid.spectral.ica import Rotation, best_rotation, whitening
 from unbraid.spectral.selection import RULES, Candidate, exclusion, mutual_information, neighbor_candidates, score
+from unbraid.trust.warnings import ConvergenceWarning, give, say
 
 Floats = NDArray[np.float64]
 # embed(points, near, distances, n_factors, random_state)

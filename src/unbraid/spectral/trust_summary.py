@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from unbraid.contract.summary import Fact, Section, codes_in_words
+from unbraid.estimator.summary import Fact, Section, codes_in_words
 from unbraid.spectral.diagnostics import Diagnostics
 from unbraid.spectral.refits import R_HAT
 

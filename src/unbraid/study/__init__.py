@@ -8,7 +8,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from unbraid.contract.extras import require
+from unbraid.runtime.extras import require
 
 for _package in ("pydantic", "sqlalchemy", "pandas", "distributed"):
     if find_spec(_package) is None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from unbraid.contract.progress import bar
+from unbraid.runtime.progress import bar
 from unbraid.study.spec import StudySpec
 from unbraid.study.store import Result, Store
 from unbraid.study.tasks import Task, tasks_of

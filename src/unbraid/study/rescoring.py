@@ -11,10 +11,10 @@ from typing import Any
 import pandas as pd
 from sqlalchemy import select as query
 
-from unbraid.contract.progress import bar
 from unbraid.evaluation.protocol import find_protocol
 from unbraid.evaluation.registry import REGISTRY, select
 from unbraid.metrics import METRICS, Metric
+from unbraid.runtime.progress import bar
 from unbraid.study import schema
 from unbraid.study.frames import Study, open_study
 from unbraid.study.store import Store

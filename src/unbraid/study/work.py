@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from unbraid import datasets
-from unbraid.contract.inputs import Rows
-from unbraid.contract.threads import one_thread
+from unbraid.data.rows import Rows
 from unbraid.datasets.conditional import Conditional
 from unbraid.evaluation import PROTOCOLS, draw_sample
 from unbraid.evaluation.registry import select
 from unbraid.methods import METHODS, Method
 from unbraid.metrics import Metric
+from unbraid.runtime.threads import one_thread
 from unbraid.study.artefacts import pack_array, pack_codes, unpack_codes
 from unbraid.study.store import Result
 from unbraid.study.tasks import address_of

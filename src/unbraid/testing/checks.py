@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from unbraid.contract.persistence import load
-from unbraid.contract.saved_names import parameters_of
-from unbraid.contract.summary import Fact, Section, Summary
-from unbraid.contract.warnings import UnbraidWarning
+from unbraid.estimator.summary import Fact, Section, Summary
 from unbraid.metrics import mcc
+from unbraid.saving.names import parameters_of
+from unbraid.saving.persistence import load
 from unbraid.testing.data import Data, kinds_of
+from unbraid.trust.warnings import UnbraidWarning
 
 SAME = 1e-4  # in standard deviations of a code: what the order of sums in single precision may change
 

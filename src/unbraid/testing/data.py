@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unbraid import datasets
-from unbraid.contract.sources import Blocks
+from unbraid.data.sources import Blocks
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def known_data(n: int = 80) -> Data:
 
 @contextmanager
 def kinds_of(X: NDArray, folder: Path) -> Iterator[dict[str, Any]]:
-    """The same rows in every kind that :class:`~unbraid.contract.inputs.Rows` reads, by its name.
+    """The same rows in every kind that :class:`~unbraid.data.rows.Rows` reads, by its name.
 
     Those whose library is not installed are left out.
 

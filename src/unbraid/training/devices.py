@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from unbraid.contract.extras import require
+from unbraid.runtime.extras import require
 
 PRECISIONS = ("float32", "bf16", "fp16")
 

@@ -7,14 +7,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from unbraid.contract.inputs import Rows
-from unbraid.contract.randomness import seed_of
-from unbraid.contract.warnings import warn
+from unbraid.data.rows import Rows
 from unbraid.export.exportable import Exportable
+from unbraid.runtime.randomness import seed_of
 from unbraid.training.checkpoint import read_checkpoint
 from unbraid.training.devices import PRECISIONS, Single
 from unbraid.training.logs import Logs
 from unbraid.training.run import Run, Stepper
+from unbraid.trust.warnings import warn
 
 
 class TrainedEstimator(Exportable):

@@ -6,7 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from unbraid.contract.extras import require
+from unbraid.runtime.extras import require
 
 
 class Logs:

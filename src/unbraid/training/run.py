@@ -15,8 +15,8 @@ from typing import Any, Protocol
 
 from torch import Tensor
 
-from unbraid.contract.progress import bar
-from unbraid.contract.tracking import Track
+from unbraid.runtime.progress import bar
+from unbraid.runtime.tracking import Track
 from unbraid.training.checkpoint import check_identity, read_checkpoint, write_checkpoint
 from unbraid.training.devices import Single
 from unbraid.training.logs import Logs

@@ -7,8 +7,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.contract.extras import require
 from unbraid.metrics import METRICS
+from unbraid.runtime.extras import require
 from unbraid.study.analysis.claims import Unanswerable
 
 Floats = NDArray[np.float64]

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from unbraid.contract.extras import require
 from unbraid.evaluation.interval import interval
 from unbraid.report.drawing import BLUE, RED, panels, quiet
+from unbraid.runtime.extras import require
 from unbraid.study.analysis.claims import Answer, Claim, Unanswerable
 from unbraid.study.analysis.frames import SETTING, Floats, Ints, StudyLike, scored
 from unbraid.study.analysis.paper import PAPER, method_title

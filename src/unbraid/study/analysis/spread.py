@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from unbraid.contract.extras import require
 from unbraid.evaluation.interval import interval
 from unbraid.report.drawing import GREY, figure, quiet
+from unbraid.runtime.extras import require
 from unbraid.study.analysis.claims import Answer, Claim, Unanswerable
 from unbraid.study.analysis.frames import SETTING, Floats, Ints, StudyLike, chosen_metrics, scored
 from unbraid.study.analysis.paper import METRIC_TITLES, PAPER, method_title, metric_title

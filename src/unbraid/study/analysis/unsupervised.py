@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from unbraid.contract.extras import require
 from unbraid.metrics import udr
+from unbraid.runtime.extras import require
 from unbraid.study.analysis.frames import SETTING, UNSUPERVISED, Floats, Scored, StudyLike
 
 UDR_ROWS = 1000  # as its authors take

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from unbraid.contract.extras import require
 from unbraid.evaluation.interval import interval
 from unbraid.report.drawing import BLUE, GREY, RED, panels, quiet
+from unbraid.runtime.extras import require
 from unbraid.study.analysis.claims import Answer, Claim, Unanswerable
 from unbraid.study.analysis.frames import Floats, Ints, StudyLike, chosen_metrics, scored
 from unbraid.study.analysis.paper import (

@@ -1,1 +1,0 @@
-"""What every estimator is: inputs, parameters, persistence, progress, warnings, and its summary for pages."""

@@ -1,0 +1,1 @@
+"""X and what is known about its rows; readers of files; one way in, one rule of units."""

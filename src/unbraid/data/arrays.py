@@ -1,0 +1,223 @@
+"""Arrays in .npy, .npz, .h5 and .zarr files, opened without reading them."""
+
+import math
+import shutil
+import tempfile
+import tokenize
+import zipfile
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.lib import format as npy
+
+from unbraid.runtime.extras import require
+from unbraid.trust.warnings import warn
+
+Opened = tuple[tuple[int, ...], np.dtype, Callable[[np.ndarray], np.ndarray]]
+ENCRYPTED = 1  # a flag of a zip member
+ZARR_MARKS = (".zarray", ".zgroup", "zarr.json")
+
+
+def open_array(path: Path, key: str | None) -> Opened:
+    """(shape, dtype, read) of an array file; ``read(rows)`` reads those rows."""
+    opener = OPENERS.get(path.suffix, _zarr)
+    return opener(path, key)
+
+
+def damaged(path: Path, error: Exception) -> ValueError:
+    """The error for a file that cannot be understood."""
+    return ValueError(f"{path} cannot be read: it is damaged or not what its name says ({error}). Copy it again.")
+
+
+def choose_key(path: Path, keys: list[str], key: str | None) -> str:
+    """The key asked for, or the only one there is."""
+    listed = ", ".join(keys) if keys else "none"
+    if key is None:
+        if len(keys) == 1:
+            return keys[0]
+        raise ValueError(f"{path} holds {len(keys)} arrays; say which by key. Its keys: {listed}.")
+    if key not in keys:
+        raise ValueError(f"{path} has no key {key!r}. Its keys: {listed}.")
+    return key
+
+
+def check_numbers(path: Path, dtype: np.dtype) -> None:
+    """Refuse objects, text, records and dates."""
+    if dtype.hasobject:
+        raise ValueError(f"{path} holds Python objects, which need pickle and are not read. Save numbers instead.")
+    if dtype.kind not in "biufc":
+        raise ValueError(f"{path} holds {dtype}, which are not numbers. Choose another key or convert it.")
+
+
+def _mapped(path: Path, array: np.ndarray) -> Opened:
+    check_numbers(path, array.dtype)
+    return array.shape, array.dtype, lambda rows: array[rows]
+
+
+def _npy(path: Path, key: str | None) -> Opened:
+    if key is not None:
+        raise ValueError(f"{path} holds one array and has no keys; leave key out.")
+    try:
+        with path.open("rb") as file:
+            shape, fortran, dtype = npy_header(file)
+            check_numbers(path, dtype)
+            array = _map(path, shape, fortran, dtype, file.tell(), path.stat().st_size - file.tell())
+    except (EOFError, OSError, OverflowError) as error:
+        raise damaged(path, error) from error
+    return _mapped(path, array)
+
+
+def _npz(path: Path, key: str | None) -> Opened:
+    """Stored members are mapped where they lie; compressed ones are unpacked to a temporary file first."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            keys = [n.removesuffix(".npy") for n in archive.namelist() if n.endswith(".npy")]
+            member = archive.getinfo(choose_key(path, keys, key) + ".npy")
+            if member.flag_bits & ENCRYPTED:
+                raise ValueError(f"{path} is encrypted and cannot be read. Unpack it with its password first.")
+            with archive.open(member) as stream:
+                check_numbers(path, npy_header(stream)[2])
+            if member.compress_type == zipfile.ZIP_STORED:
+                array = _map_stored(path, member)
+            else:
+                array = _unpack(archive, member)
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, OverflowError, NotImplementedError) as error:
+        raise damaged(path, error) from error
+    return _mapped(path, array)
+
+
+def npy_header(stream: Any) -> tuple[tuple[int, ...], bool, np.dtype]:
+    """(shape, fortran order, dtype) at the start of a .npy stream; one that makes no sense is an EOFError."""
+    try:
+        version = npy.read_magic(stream)
+        read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+        shape, fortran, dtype = read(stream)
+    except (ValueError, TypeError, KeyError, SyntaxError, RecursionError, tokenize.TokenError) as error:
+        raise EOFError(str(error)) from error
+    if any(side < 0 for side in shape):
+        raise EOFError(f"it announces the shape {shape}")
+    return shape, fortran, dtype
+
+
+def _map(path: Path, shape: tuple[int, ...], fortran: bool, dtype: np.dtype, offset: int, room: int) -> np.ndarray:
+    """An array that lies in a file; ``room`` bytes belong to it, and it must fill them exactly."""
+    needed = math.prod(shape) * dtype.itemsize
+    if needed != room:
+        raise EOFError(f"it announces {needed} bytes of data and has {room}")
+    if not needed:
+        return np.empty(shape, dtype)
+    return np.memmap(path, dtype=dtype, mode="r", offset=offset, shape=shape, order="F" if fortran else "C")
+
+
+def _map_stored(path: Path, member: zipfile.ZipInfo) -> np.ndarray:
+    with path.open("rb") as file:
+        file.seek(member.header_offset + 26)
+        name_length, extra_length = np.frombuffer(file.read(4), dtype="<u2")
+        start = member.header_offset + 30 + int(name_length) + int(extra_length)
+        file.seek(start)
+        shape, fortran, dtype = npy_header(file)
+        offset = file.tell()
+    if start + member.file_size > path.stat().st_size:
+        raise EOFError(f"{member.filename} reaches beyond the end of the file")
+    return _map(path, shape, fortran, dtype, offset, member.file_size - (offset - start))
+
+
+def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
+    with archive.open(member) as stream:
+        shape, fortran, dtype = npy_header(stream)
+        data = spool(stream)
+    if len(data) != math.prod(shape) * dtype.itemsize:
+        raise EOFError(f"{member.filename} holds {len(data)} bytes, not the {shape} {dtype} it announces")
+    return data.view(dtype).reshape(shape, order="F" if fortran else "C")
+
+
+def spool(stream: Any) -> np.ndarray:
+    """The rest of a stream as bytes mapped from a temporary file, which is gone when the array is."""
+    with tempfile.TemporaryFile(prefix="unbraid-") as file:
+        shutil.copyfileobj(stream, file, 1 << 22)
+        file.flush()
+        return np.memmap(file, dtype=np.uint8, mode="r") if file.tell() else np.empty(0, np.uint8)
+
+
+def _hdf5(path: Path, key: str | None) -> Opened:
+    import h5py
+
+    keys: list[str] = []
+    try:
+        file = h5py.File(path, "r")
+        file.visititems(lambda name, item: keys.append(name) if isinstance(item, h5py.Dataset) and item.ndim else None)
+    except (OSError, RuntimeError, KeyError, ValueError) as error:
+        raise damaged(path, error) from error
+    chosen = choose_key(path, keys, key)
+    try:
+        array = file[chosen]
+        found = np.dtype(array.dtype)
+    except (OSError, RuntimeError, KeyError, TypeError, ValueError) as error:
+        raise damaged(path, error) from error
+    check_numbers(path, found)
+    return _chunked(path, array)
+
+
+def _zarr(path: Path, key: str | None) -> Opened:
+    zarr = require("zarr", "data")
+    try:
+        store = zarr.open(path, mode="r")
+    except Exception as error:
+        raise damaged(path, error) from error
+    if isinstance(store, zarr.Array):
+        if key is not None:
+            raise ValueError(f"{path} holds one array and has no keys; leave key out.")
+        return _chunked(path, _whole(path, store))
+    keys = [name for name, item in store.members(max_depth=None) if isinstance(item, zarr.Array)]
+    return _chunked(path, _whole(path, store[choose_key(path, keys, key)]))
+
+
+def _whole(path: Path, array: Any) -> Any:
+    """Warn of chunks that are not there: a writer may leave out those of one value, and a copy may have lost them."""
+    missing = array.nchunks - array.nchunks_initialized
+    if missing:
+        warn("UB304", stacklevel=5, missing=missing, of=array.nchunks, path=path, fill=repr(array.fill_value))
+    return array
+
+
+def _chunked(path: Path, array: Any) -> Opened:
+    check_numbers(path, np.dtype(array.dtype))
+    return tuple(array.shape), np.dtype(array.dtype), ChunkReader(path, array)
+
+
+@dataclass(frozen=True)
+class ChunkReader:
+    """Reads rows of an HDF5 or Zarr array."""
+
+    path: Path
+    array: Any
+
+    def __call__(self, rows: np.ndarray) -> np.ndarray:
+        try:
+            return self._pick(rows)
+        except Exception as error:  # a damaged chunk: whatever its codec raises
+            raise damaged(self.path, error) from error
+
+    def _pick(self, rows: np.ndarray) -> np.ndarray:
+        array = self.array
+        if len(rows) == 0:
+            return np.empty((0, *array.shape[1:]), array.dtype)
+        if len(rows) == rows[-1] - rows[0] + 1 and (np.diff(rows) == 1).all():
+            return np.asarray(array[int(rows[0]) : int(rows[-1]) + 1])
+        # both formats want increasing rows without repeats
+        unique, back = np.unique(rows, return_inverse=True)
+        picked = array[unique] if hasattr(array, "id") else array.oindex[unique]
+        return np.asarray(picked)[back]
+
+
+OPENERS: dict[str, Callable[[Path, str | None], Opened]] = {
+    ".npy": _npy,
+    ".npz": _npz,
+    ".h5": _hdf5,
+    ".hdf5": _hdf5,
+    ".zarr": _zarr,
+}

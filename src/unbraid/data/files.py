@@ -1,0 +1,193 @@
+"""The user's own data: array files, folders and archives of images, torch data sets; read in blocks, never whole."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unbraid.data import arrays, frames, images, pictures
+from unbraid.data.sources import Items
+
+Reader = Callable[[np.ndarray], np.ndarray]
+KINDS = (
+    ".npy, .npz, .h5 or .hdf5, .zarr, .mat, .h5ad, .nc; tables .csv, .tsv, .parquet, .feather, .xlsx; a folder, a .tar "
+    "or a .tar.gz of images; one image stack, GIF, video or DICOM file"
+)
+
+
+class Source:
+    """Observations that are read when they are asked for.
+
+    Slices, row numbers and masks read only those rows; ``np.asarray(source)`` reads them all.
+
+    Parameters
+    ----------
+    name : str
+        Where it comes from.
+    shape : tuple of int
+        (rows, features), (rows, height, width) or (rows, height, width, channels).
+    dtype : numpy.dtype
+    read : callable
+        ``read(rows)`` gives the rows with these numbers.
+    names : list of str, optional
+        Of the columns of a table.
+    """
+
+    def __init__(self, name: str, shape: tuple[int, ...], dtype: Any, read: Reader, names: Sequence[str] | None = None):
+        if len(shape) < 1 or shape[0] == 0:
+            raise ValueError(f"{name} holds no rows (its shape is {shape}).")
+        self.name, self.shape, self.dtype = name, tuple(int(s) for s in shape), np.dtype(dtype)
+        self._read = read
+        self.names = None if names is None else list(names)
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def stored(self) -> Any:
+        """The HDF5 or Zarr array behind it, or None."""
+        return self._read.array if isinstance(self._read, arrays.ChunkReader) else None
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: Any) -> np.ndarray:
+        """Rows by number, slice, list of numbers or mask; one number gives one observation."""
+        numbers = np.arange(len(self))[rows]
+        return self._read(np.atleast_1d(numbers)) if np.ndim(numbers) else self._read(np.array([numbers]))[0]
+
+    def blocks(self, size: int = 1024) -> Iterator[np.ndarray]:
+        """Walk through all rows in order, ``size`` at a time."""
+        if size < 1:
+            raise ValueError(f"size is 1 or more; received {size}.")
+        for start in range(0, len(self), size):
+            yield self[start : start + size]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return self[:].astype(dtype or self.dtype, copy=False)
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {self.shape} {self.dtype}>"
+
+
+def open(
+    path: Any,
+    key: str | None = None,
+    *,
+    resize: tuple[int, int] | None = None,
+    skip_unreadable: bool = False,
+    columns: Sequence[str] | None = None,
+    divide: float | None = None,
+) -> Source:
+    """Open the user's own data without reading it.
+
+    Parameters
+    ----------
+    path : path, array or torch data set
+        .npy, .npz, .h5/.hdf5, .zarr, .mat, .h5ad, .nc; a table (.csv, .tsv, .parquet, .feather, .xlsx); a folder of
+        images (its subfolders too, in natural order), a .tar(.gz) of images, one image stack, GIF, video or DICOM file;
+        a numpy array, or anything with a length and items (a torch ``Dataset``; of a tuple the first part is taken,
+        and tensors (channels, height, width) come with the channels last).
+    key : str, optional
+        Which array of an .npz, .h5, .zarr, .mat, .h5ad or .nc file; needed when there are several.
+    resize : (height, width), optional
+        Bring images to one size. Without it, images of different sizes are an error.
+    skip_unreadable : bool
+        Leave out images that cannot be read. Without it, they are an error that names the first.
+    columns : sequence of str, optional
+        Which columns of a table, in this order; all by default, and then all must be numbers.
+    divide : float, optional
+        Divide the values by this number, for instance 4095 for the counts of a 12-bit camera; they are then float32.
+
+    Returns
+    -------
+    Source
+        With ``shape``, ``dtype``, ``len``, slicing and ``blocks(size)``.
+
+    Examples
+    --------
+    >>> import tempfile, os
+    >>> path = os.path.join(tempfile.mkdtemp(), "spectra.npy")
+    >>> np.save(path, np.zeros((10, 3)))
+    >>> [block.shape for block in open(path).blocks(4)]
+    [(4, 3), (4, 3), (2, 3)]
+    """
+    if not isinstance(path, str | os.PathLike):
+        return _from_object(path)
+    path = Path(path)
+    _check_place(path)
+    found = _opened(path, key, resize, skip_unreadable, columns)
+    return found if divide is None else _divided(found, divide)
+
+
+def _check_place(path: Path) -> None:
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file or folder {path}. What can be opened: {KINDS}.")
+    if not (path.is_file() or path.is_dir()):
+        raise ValueError(f"{path} is neither a file nor a folder, but a pipe or a device. Save the data to a file.")
+    if path.is_file() and path.stat().st_size == 0:
+        raise ValueError(f"{path} is empty (0 bytes). Copy or download it again.")
+
+
+def _opened(
+    path: Path,
+    key: str | None,
+    resize: tuple[int, int] | None,
+    skip_unreadable: bool,
+    columns: Sequence[str] | None,
+) -> Source:
+    ending = path.suffix.lower()
+    is_array = _is_array(path) or ending in frames.HELD
+    is_table = ending in frames.TABLES and path.is_file()
+    if (is_array or is_table) and (resize is not None or skip_unreadable):
+        raise ValueError(
+            f"resize (--resize) and skip_unreadable (--skip-unreadable) are for images; {path} is an array file."
+        )
+    if columns is not None and not is_table:
+        raise ValueError(f"columns (--columns) is for tables ({', '.join(frames.TABLES)}); {path} is none.")
+    if is_array:
+        opener = frames.HELD.get(ending) if path.is_file() else None
+        return Source(str(path), *(opener or arrays.open_array)(path, key))
+    if key is not None:
+        raise ValueError(f"{path} has no keys: key (--key) is for .npz, .h5, .zarr, .mat, .h5ad and .nc files.")
+    if is_table:
+        opened, names = frames.open_table(path, columns)
+        return Source(str(path), *opened, names)
+    if path.is_dir() or _is_tar(path) or ending in pictures.ENDINGS:
+        read_images = images.folder if path.is_dir() else images.tar if _is_tar(path) else images.single
+        return Source(str(path), *read_images(path, resize=resize, skip_unreadable=skip_unreadable))
+    raise ValueError(f"{path} has the unknown ending {path.suffix!r}. What can be opened: {KINDS}.")
+
+
+def _divided(source: Source, divide: float) -> Source:
+    if not (np.isfinite(divide) and divide > 0):
+        raise ValueError(f"divide (--divide) is {divide!r}; it must be a positive number, for instance 4095.")
+    unit = np.float32(divide)
+
+    def read(rows: np.ndarray) -> np.ndarray:
+        return source._read(rows).astype(np.float32) / unit
+
+    return Source(source.name, source.shape, np.float32, read, source.names)
+
+
+def _is_array(path: Path) -> bool:
+    return path.suffix in arrays.OPENERS or (path.is_dir() and any((path / m).exists() for m in arrays.ZARR_MARKS))
+
+
+def _is_tar(path: Path) -> bool:
+    return path.name.endswith((".tar", ".tar.gz", ".tgz"))
+
+
+def _from_object(data: Any) -> Source:
+    if isinstance(data, np.ndarray):
+        return Source("array", data.shape, data.dtype, lambda rows: data[rows])
+    if not hasattr(data, "__len__") or not hasattr(data, "__getitem__"):
+        raise TypeError(
+            f"cannot open a {type(data).__name__}. Give a path ({KINDS}), a numpy array, or a torch Dataset with a "
+            "length."
+        )
+    items = Items(data)
+    return Source(type(data).__name__, items.shape, items.dtype, items.read)

@@ -1,0 +1,145 @@
+"""Images in folders, tar archives, stacks and videos, decoded when they are asked for; what is stored is what is read.
+
+The rules. Values keep their type: 8, 12 and 16-bit whole numbers and floats stay the numbers that the file holds (the
+unit of bytes is that of :mod:`unbraid.data.rows`). Every frame of a stack, GIF or video is an observation. A
+picture with transparent parts is laid over black; CMYK and palettes become RGB. All pictures must have one type, one
+size and one number of channels, but a grey one among colour ones is read as colour.
+"""
+
+import functools
+import gzip
+import io
+import re
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unbraid.data.arrays import Opened, damaged, spool
+from unbraid.data.pictures import ENDINGS, FRAMED, UnreadableError, count_frames, decode, resized
+
+Load = Callable[[str], Any]  # a name to a path or an open file
+Place = tuple[str, int]  # a file and the number of a frame in it
+
+
+def natural(name: str) -> list:
+    """Sort key by which frame2 comes before frame10.
+
+    >>> sorted(["frame10.png", "frame2.png"], key=natural)
+    ['frame2.png', 'frame10.png']
+    """
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]
+
+
+def folder(path: Path, resize: tuple[int, int] | None, skip_unreadable: bool) -> Opened:
+    """(shape, dtype, read) of the images below a folder."""
+    names = [str(p.relative_to(path)) for p in path.rglob("*") if p.suffix.lower() in ENDINGS and p.is_file()]
+    if not names:
+        raise ValueError(f"the folder {path} holds no images ({', '.join(ENDINGS)}).")
+    return _opened(path, sorted(names, key=natural), lambda name: path / name, resize, skip_unreadable)
+
+
+def single(path: Path, resize: tuple[int, int] | None, skip_unreadable: bool) -> Opened:
+    """(shape, dtype, read) of the frames of one file: a stack, a GIF, a video, a DICOM series in one file."""
+    return _opened(path, [path.name], lambda name: path, resize, skip_unreadable)
+
+
+def tar(path: Path, resize: tuple[int, int] | None, skip_unreadable: bool) -> Opened:
+    """(shape, dtype, read) of the images in a tar archive; a compressed one is unpacked to a temporary file first."""
+    try:
+        if path.suffix in (".gz", ".tgz"):
+            with gzip.open(path) as stream:
+                data = spool(stream)
+        else:
+            data = np.memmap(path, dtype=np.uint8, mode="r")
+        with tarfile.open(path) as archive:
+            found = [m for m in archive if m.isfile() and m.name.lower().endswith(ENDINGS)]
+    except (tarfile.TarError, EOFError, OSError) as error:
+        raise damaged(path, error) from error
+    members = {m.name: m for m in found}
+    if not members:
+        raise ValueError(f"{path} holds no images ({', '.join(ENDINGS)}).")
+    if len(members) < len(found):
+        names = [m.name for m in found]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{path} holds {twice} more than once, so that one of them would be lost. Pack it again.")
+
+    def load(name: str) -> io.BytesIO:
+        start = members[name].offset_data
+        return io.BytesIO(data[start : start + members[name].size].tobytes())
+
+    return _opened(path, sorted(members, key=natural), load, resize, skip_unreadable)
+
+
+def _opened(path: Path, names: list[str], load: Load, resize: tuple[int, int] | None, skip_unreadable: bool) -> Opened:
+    @functools.lru_cache(maxsize=2)  # a stack is asked for frame after frame
+    def frames_of(name: str) -> np.ndarray:
+        return decode(load(name), name)
+
+    def picture(place: Place) -> np.ndarray:
+        name, frame = place
+        try:
+            found = frames_of(name)[frame]
+        except UnreadableError as error:
+            raise _unreadable(path, name, error) from error
+        return found if resize is None else resized(found, resize)
+
+    places = _places(path, names, load, frames_of, skip_unreadable)
+    first = picture(places[0])
+
+    def read(rows: np.ndarray) -> np.ndarray:
+        out = np.empty((len(rows), *first.shape), dtype=first.dtype)
+        for i, row in enumerate(rows):
+            found = picture(places[row])
+            if found.ndim == 2 and first.ndim == 3:
+                found = np.repeat(found[..., None], first.shape[2], axis=2)
+            _check_like(path, first, places[0], found, places[row])
+            out[i] = found
+        return out
+
+    return (len(places), *first.shape), first.dtype, read
+
+
+def _places(path: Path, names: list[str], load: Load, frames_of: Any, skip_unreadable: bool) -> list[Place]:
+    """Every frame of every file; those of files that cannot be read are left out where that is asked for."""
+    places: list[Place] = []
+    for name in names:
+        try:
+            if skip_unreadable:
+                count = len(frames_of(name))
+            else:
+                count = count_frames(load(name), name) if name.lower().endswith(FRAMED) else 1
+        except UnreadableError as error:
+            if skip_unreadable:
+                continue
+            raise _unreadable(path, name, error) from error
+        places += [(name, frame) for frame in range(count)]
+    if not places:
+        raise ValueError(f"none of the images in {path} can be read.")
+    return places
+
+
+def _unreadable(path: Path, name: str, error: Exception) -> ValueError:
+    return ValueError(
+        f"the image {name} in {path} cannot be read ({error}). Remove or replace it, or open the data with "
+        "skip_unreadable=True."
+    )
+
+
+def _check_like(path: Path, first: np.ndarray, place: Place, found: np.ndarray, other: Place) -> None:
+    if found.ndim > first.ndim:
+        raise ValueError(f"{other[0]} in {path} is a colour image among grey ones; convert them to one kind.")
+    if found.shape[:2] != first.shape[:2]:
+        raise ValueError(
+            f"the images in {path} have different sizes: {place[0]} is {first.shape[:2]} and {other[0]} is "
+            f"{found.shape[:2]} (height, width). Open it with resize=(height, width) (--resize HxW) to bring them to "
+            "one."
+        )
+    if found.shape != first.shape or found.dtype != first.dtype:
+        raise ValueError(
+            f"the images in {path} are of different kinds: {place[0]} is {first.dtype} of shape {first.shape} and "
+            f"{other[0]} {found.dtype} of shape {found.shape}. Their values are not in one unit; convert them to one "
+            "kind."
+        )

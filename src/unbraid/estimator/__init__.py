@@ -1,0 +1,1 @@
+"""What every estimator is: parameters, the keywords of ``fit``, and its summary for pages."""

@@ -1,0 +1,210 @@
+"""What speaks for each factor of a product: checks that a wrong one fails."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unbraid.product.diffusion import Diffusion, Floats
+from unbraid.product.groups import Group, along, roundness, shape_of
+
+SHAPE = 0.85
+ROUNDEST = {"circle": 0.3, "sphere": 0.2}
+REACH = 0.85
+WIDEST_GAP = 1.0  # radians without a sample, beyond which a loop may be open
+EVEN = 1.6  # eigenvalues of one factor's functions, largest to smallest
+APART = 0.08
+CONSTANT = 0.2
+EMPTY = 0.025
+HARMONIC = 0.55
+SUM = 1.13  # a disk has 1.2 and more, a triangle 1.7
+UNLIKE = 0.3  # right ones have .15 at most but for few; an angle taken twice .5, a figure of eight 20
+CELL = 16  # samples expected in a cell of two factors, on average
+
+
+@dataclass(frozen=True)
+class FactorCheck:
+    """One check of one factor.
+
+    Attributes
+    ----------
+    name : str
+    holds : bool
+    figure : float
+        What was measured.
+    threshold : float
+        What it was compared with.
+    words : str
+        What it means.
+    """
+
+    name: str
+    holds: bool
+    figure: float
+    threshold: float
+    words: str
+
+
+def check_factor(
+    walk: Diffusion, groups: list[Group], own: int, dim: int, clear: bool, unlike: float
+) -> list[FactorCheck]:
+    """All checks of one of the factors.
+
+    ``dim`` is the dimension of the data, and ``unlike`` the mean squared distance between samples and what their
+    factors tell of them, in squared widths of the kernel.
+    """
+    group = groups[own]
+    checks = [
+        _at_least("shape", shape_of(walk, group), SHAPE, f"gradients are those of {_a(group.kind)}"),
+        _at_least("harmonic", _second_harmonic(walk, group), HARMONIC, "its second harmonic is where it should be"),
+        _coverage(group),
+        _at_most("apart", _shared(walk, groups, own), APART, "its functions change along no other factor"),
+        _at_most("sum", _sum(walk, groups, own), SUM, "eigenvalues of products are sums"),
+        _at_most("constant", _unevenness(walk, groups, own), CONSTANT, "its length does not depend on the others"),
+        _at_most("full", _emptiness(groups, own), EMPTY, "every value of it occurs with every value of the others"),
+        FactorCheck(
+            "complete",
+            clear and sum(g.dim for g in groups) == dim,
+            float(sum(g.dim for g in groups)),
+            float(dim),
+            "the dimensions of all factors add up to that of the data",
+        ),
+        _at_most("faithful", unlike, UNLIKE, "samples of the same factors are alike"),
+        _at_most("connected", float(walk.n_pieces), 1.0, "the samples hang together"),
+    ]
+    if group.kind in ROUNDEST:
+        functions = walk.functions @ group.coefficients
+        values = np.linalg.eigvalsh(group.coefficients.T @ (walk.eigenvalues[:, None] * group.coefficients))
+        checks += [
+            _at_most("round", roundness(walk, functions), ROUNDEST[group.kind], "its functions lie on one radius"),
+            _at_most("even", float(values[-1] / max(values[0], 1e-300)), EVEN, "its functions are equally slow"),
+        ]
+    return checks
+
+
+def _at_least(name: str, figure: float, threshold: float, words: str) -> FactorCheck:
+    return FactorCheck(name, bool(figure >= threshold), float(figure), threshold, words)
+
+
+def _at_most(name: str, figure: float, threshold: float, words: str) -> FactorCheck:
+    return FactorCheck(name, bool(figure <= threshold), float(figure), threshold, words)
+
+
+def _a(kind: str) -> str:
+    return f"an {kind}" if kind == "interval" else f"a {kind}"
+
+
+def _coverage(group: Group) -> FactorCheck:
+    """An interval has two ends, a circle no hole, a sphere no bald half."""
+    if group.kind == "interval":
+        low, high = np.quantile(group.place, [0.01, 0.99])
+        return _at_least("covered", min(-low, high), REACH, "samples reach both of its ends")
+    if group.kind == "circle":
+        angles = np.sort(np.arctan2(group.place[:, 1], group.place[:, 0]))
+        gaps = np.diff(np.append(angles, angles[0] + 2 * np.pi))
+        return _at_most("covered", gaps.max(), WIDEST_GAP, "samples go all the way round")
+    nearest = (_directions() @ group.place.T).max(axis=1)
+    return _at_most("covered", float(np.arccos(np.clip(nearest.min(), -1, 1))), WIDEST_GAP, "samples lie all over it")
+
+
+def _directions() -> Floats:
+    """The 26 directions to the corners, edges and faces of a cube."""
+    grid = np.stack(np.meshgrid(*[[-1, 0, 1]] * 3), axis=-1).reshape(-1, 3)
+    grid = grid[np.abs(grid).sum(axis=1) > 0]
+    return grid / np.linalg.norm(grid, axis=1, keepdims=True)
+
+
+def _second_harmonic(walk: Diffusion, group: Group) -> float:
+    """Share of the square of its functions whose eigenvalues are near four times theirs (.6 to 1.6 of it).
+
+    On an interval and a circle the square of a first harmonic is a second one, of four times the eigenvalue; on a
+    sphere, of three times.
+    """
+    size = group.place.shape[1]
+    i, j = np.triu_indices(size)
+    squares = group.place[:, i] * group.place[:, j]
+    squares = squares - walk.mean(squares)
+    shares = np.square(walk.functions.T @ (squares * walk.weights[:, None])).sum(axis=1)
+    ratio = walk.eigenvalues / max(_eigenvalue(walk, group), 1e-300) / (3 if group.kind == "sphere" else 4)
+    return float(shares[(ratio > 0.6) & (ratio < 1.6)].sum() / max(shares.sum(), 1e-300))
+
+
+def _sum(walk: Diffusion, groups: list[Group], own: int) -> float:
+    r"""How far eigenvalues of products with another factor's functions are from the sum, as a ratio of at least 1.
+
+    On a product, :math:`f g` has the eigenvalue :math:`\lambda_f + \lambda_g`. On a disk its first two functions have
+    the ratio 1.38.
+    """
+    worst = 1.0
+    for i, other in enumerate(groups):
+        if i != own:
+            pairs = (groups[own].place[:, :, None] * other.place[:, None, :]).reshape(len(other.place), -1)
+            pairs = pairs - walk.mean(pairs)
+            shares = np.square(walk.functions.T @ (pairs * walk.weights[:, None])).sum(axis=1)
+            expected = _eigenvalue(walk, groups[own]) + _eigenvalue(walk, other)
+            ratio = float(shares @ walk.eigenvalues / max(shares.sum() * expected, 1e-300))
+            worst = max(worst, ratio, 1 / max(ratio, 1e-300))
+    return worst
+
+
+def _eigenvalue(walk: Diffusion, group: Group) -> float:
+    """Mean eigenvalue of a factor's functions."""
+    return float(np.square(group.coefficients).sum(axis=1) @ walk.eigenvalues) / group.coefficients.shape[1]
+
+
+def _shared(walk: Diffusion, groups: list[Group], own: int) -> float:
+    """Largest share of the factor's energy that lies along another."""
+    c = groups[own].coefficients
+    energy = float(np.sum(np.square(c).T @ walk.energies))
+    shares = [np.trace(c.T @ along(walk, g) @ c) / energy for i, g in enumerate(groups) if i != own]
+    return float(max(shares, default=0.0))
+
+
+def _unevenness(walk: Diffusion, groups: list[Group], own: int) -> float:
+    """How far the factor's length varies with the others: standard deviation of what they say of its square."""
+    others = [g.place for i, g in enumerate(groups) if i != own]
+    if not others:
+        return 0.0
+    group = groups[own]
+    squares = np.trace(walk.gram(group.place), axis1=1, axis2=2)
+    room = 1 - np.square(group.place).sum(axis=1) if group.kind == "interval" else np.ones(len(squares))
+    columns = np.concatenate([np.ones((len(squares), 1)), *others, *(np.square(o) for o in others)], axis=1)
+    design = columns * (room * np.sqrt(walk.weights))[:, None]
+    coefficients = np.linalg.lstsq(design, squares * np.sqrt(walk.weights), rcond=1e-6)[0]
+    rates = columns @ coefficients
+    law = walk.weights * room
+    mean = float(law @ rates / law.sum())
+    return float(np.sqrt(law @ np.square(rates - mean) / law.sum()) / max(abs(mean), 1e-300))
+
+
+def _emptiness(groups: list[Group], own: int) -> float:
+    """Largest share of the pairs of values with another factor that do not occur, though each value does.
+
+    Of a product all occur, whether the factors are independent or not; of a disk, none in the corners of the square.
+    """
+    share = 0.0
+    for i, other in enumerate(groups):
+        if i != own:
+            n = len(other.place)
+            bins = int(np.clip(np.sqrt(n / CELL), 3, 10))
+            counts = np.zeros((_n_cells(groups[own], bins), _n_cells(other, bins)))
+            np.add.at(counts, (_cells(groups[own], bins), _cells(other, bins)), 1)
+            expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / n
+            empty = (counts < 0.15 * expected) & (expected > 6)
+            share = max(share, float(expected[empty].sum() / n))
+    return share
+
+
+def _n_cells(group: Group, bins: int) -> int:
+    return 6 if group.kind == "sphere" else bins
+
+
+def _cells(group: Group, bins: int) -> NDArray[np.intp]:
+    """In which part of the factor each sample lies: of its length, of the turn, or of the six sides of a sphere."""
+    if group.kind == "sphere":
+        return np.concatenate([group.place, -group.place], axis=1).argmax(axis=1)
+    if group.kind == "interval":
+        turn = np.arccos(np.clip(group.place[:, 0], -1, 1)) / np.pi
+    else:
+        turn = np.arctan2(group.place[:, 1], group.place[:, 0]) / (2 * np.pi) + 0.5
+    return np.minimum((bins * turn).astype(np.intp), bins - 1)

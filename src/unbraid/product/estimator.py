@@ -1,0 +1,332 @@
+"""The factors of a product manifold, with their kind: intervals, circles and spheres."""
+
+from dataclasses import dataclass, field
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.decomposition import PCA
+from sklearn.utils.validation import check_is_fitted
+
+from unbraid.data.rows import Rows
+from unbraid.estimator.base import Estimator
+from unbraid.estimator.summary import Summary, codes_in_words
+from unbraid.manifold.denoise import spanning_basis
+from unbraid.manifold.dimension import DimensionEstimate, estimate_dimension
+from unbraid.manifold.distinct import distinct_rows
+from unbraid.product.checks import UNLIKE, check_factor
+from unbraid.product.diffusion import Diffusion, Floats, diffuse, even_steps
+from unbraid.product.groups import Group, find_groups, indices_of
+from unbraid.product.maps import maps_of
+from unbraid.product.summary import summary_of
+from unbraid.runtime.progress import bar
+from unbraid.runtime.randomness import check_random_state
+from unbraid.trust.warnings import give, say, warn
+
+LANDMARKS = 5000
+FEWEST = 6
+FEWEST_LANDMARKS = 20
+WIDEST = 256  # features beyond which principal components are taken first
+COMPONENTS = 64
+TOLD = 1000  # samples that are rebuilt from their factors
+STEPS = 5  # a kernel of even steps is one step wide, and what rebuilds a sample takes in more
+OUTPUTS = ("angles", "embedding")
+
+
+@dataclass(frozen=True)
+class ProductDiagnostics:
+    """What was measured of a fit.
+
+    Attributes
+    ----------
+    dimension : DimensionEstimate
+        Of the data; the factors' dimensions should add up to it.
+    eigenvalues : array
+        Of the Laplacian, smallest first.
+    n_pieces : int
+        Connected parts of the samples.
+    expected_mcc : None
+        Nothing is said about it: ``verified_`` tells which factors to trust.
+    concerns : list of str
+        What speaks against the result; each was a warning of ``fit``.
+    """
+
+    dimension: DimensionEstimate
+    eigenvalues: NDArray
+    n_pieces: int
+    expected_mcc: None = None
+    concerns: list[str] = field(default_factory=list)
+
+
+class ProductManifold(Estimator):
+    r"""Factors that wrap around, and those that do not: the product manifold behind the data, factor by factor.
+
+    On :math:`M_1 \times \dots \times M_m` the slowest functions of diffusion belong to one factor each, and gradients
+    of functions of different factors are orthogonal everywhere. The slowest functions are split where their gradients
+    are; shorter factors are what changes least along none of those that are known,
+
+    .. math:: \min_f \int |\nabla f|^2 + 100 \sum_{\text{known } j} \int |\nabla_j f|^2.
+
+    One function is an interval, :math:`\cos(\pi x / L)`; a round pair is a circle, a round triple a sphere.
+
+    Use it where something turns: orientations, phases, directions of light, alone or beside positions. It asks for a
+    product metric: how far a step of one factor moves the data must not depend on the others. Every factor is checked
+    (``verified_``); where a check fails there is a warning, and the factor should be looked at before it is used.
+
+    Parameters
+    ----------
+    n_factors : "auto" or int
+        How many factors are looked for; "auto" finds as many as change the data on their own.
+    output : "angles" or "embedding"
+        A circle as one angle in radians, within (-pi, pi], or as its cosine and sine.
+    n_landmarks : "auto", None or int
+        Samples on which the walk runs: "auto" takes 5000 at random of more, None all.
+    progress : bool or None
+        Whether a bar is shown; None shows it when standard error is a terminal.
+    random_state : int, RandomState, Generator or None
+        Chooses landmarks; makes a run repeatable.
+
+    Attributes
+    ----------
+    kinds_ : list of str
+        "interval", "circle" or "sphere", longest factor first.
+    n_factors_ : int
+    verified_ : array of bool, one per factor
+        Whether all checks of a factor hold.
+    checks_ : list of lists of FactorCheck
+        The checks of each factor, with their figures.
+    groups_ : list of arrays of int
+        Eigenfunctions that make up most of each factor.
+    lengths_ : array, one per factor
+        Length of an interval; circumference of a circle or a great circle; in units of the data.
+    columns_ : list of arrays of int
+        Columns of the codes that belong to each factor: one, or three for a sphere (a unit vector); two for a circle
+        with ``output="embedding"``.
+    diagnostics_ : ProductDiagnostics
+    selection_ : dict of str
+        How the settings were chosen.
+
+    References
+    ----------
+    Zhang, Moscovich, Singer (2021), Product manifold learning: the spectrum of a product. Coifman, Lafon (2006),
+    Diffusion maps: the density-free walk. Gradients of functions from the walk alone: Bakry, Emery (1985).
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> angle, height = rng.uniform(0, 2 * np.pi, 800), rng.uniform(0, 4, 800)
+    >>> model = ProductManifold(random_state=0).fit(np.c_[np.cos(angle), np.sin(angle), height])
+    >>> model.kinds_, model.verified_.tolist()
+    (['interval', 'circle'], [True, True])
+    >>> codes = model.transform([[1.0, 0.0, 2.0], [-1.0, 0.0, 2.0]])
+    >>> bool(abs(np.cos(codes[0, 1] - codes[1, 1]) + 1) < 0.01)  # half a turn apart
+    True
+    """
+
+    def __init__(
+        self,
+        n_factors: int | str = "auto",
+        *,
+        output: str = "angles",
+        n_landmarks: int | str | None = "auto",
+        progress: bool | None = None,
+        random_state: Any = None,
+    ):
+        self.n_factors = n_factors
+        self.output = output
+        self.n_landmarks = n_landmarks
+        self.progress = progress
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the factors of the rows of ``X``; ``y`` is ignored."""
+        rows = self._read(X)
+        self._check_parameters()
+        rng = check_random_state(self.random_state)
+        with bar("fit", total=3, show=self.progress) as advance:
+            points, order = self._points(rows, rng)
+            dimension = estimate_dimension(points, random_state=0)
+            steps = even_steps(points)
+            if steps:
+                self.selection_["n_dimensions"] = "1, as the samples follow one another in even steps"
+            dim = 1 if steps else dimension.dim
+            advance()
+            walk = diffuse(points, rng, dim)
+            advance()
+            groups = find_groups(walk, None if self.n_factors == "auto" else int(self.n_factors), dim)
+            advance()
+        self._keep(walk, points, groups)
+        self._judge(walk, groups, dimension, steps, order)
+        return self
+
+    def _check_parameters(self) -> None:
+        if self.n_factors != "auto" and not (isinstance(self.n_factors, Integral) and int(self.n_factors) >= 1):
+            raise ValueError(f'n_factors must be "auto" or a positive integer, got {self.n_factors!r}.')
+        if self.output not in OUTPUTS:
+            raise ValueError(f'output must be "angles" or "embedding", got {self.output!r}.')
+        count = self.n_landmarks
+        if not (count in ("auto", None) or (isinstance(count, Integral) and int(count) >= FEWEST_LANDMARKS)):
+            raise ValueError(
+                f'n_landmarks must be "auto", None (all) or an integer from {FEWEST_LANDMARKS} on, got {count!r}.'
+            )
+
+    def _points(self, rows: Rows, rng: np.random.RandomState) -> tuple[Floats, NDArray[np.intp]]:
+        """Different samples, or landmarks among them, in the coordinates of the plane that they span.
+
+        With the place among them of every row that was looked at, in their order.
+        """
+        wanted = LANDMARKS if self.n_landmarks == "auto" else self.n_landmarks
+        sample = rows.sample(len(rows) if wanted is None else int(wanted), rng).astype(np.float64)
+        if not np.ptp(sample, axis=0).any():
+            raise ValueError(f"the {len(sample)} rows of X are all the same; there is no manifold in them.")
+        first, order = distinct_rows(sample)
+        if len(first) < FEWEST:
+            raise ValueError(f"{len(first)} different rows are too few, at least {FEWEST} are needed. Give more rows.")
+        if len(first) < len(sample):
+            warn("UB301", stacklevel=3, count=len(sample) - len(first), of=len(sample))
+        sample = sample[first]
+        self._mean = sample.mean(axis=0)
+        sample = sample - self._mean
+        self._basis = _basis(sample)
+        of = f"{len(sample)} of {len(rows)} rows" if len(rows) > len(sample) else "all rows"
+        self.selection_ = {
+            "n_landmarks": of,
+            "n_components": f"{self._basis.shape[1]} of {rows.n_features} directions",
+            "n_factors": "those that change the data on their own" if self.n_factors == "auto" else "given",
+        }
+        return sample @ self._basis, order
+
+    def _keep(self, walk: Diffusion, points: Floats, groups: list[Group]) -> None:
+        self.kinds_ = [group.kind for group in groups]
+        self.n_factors_ = len(groups)
+        self.groups_ = [indices_of(group) for group in groups]
+        self.lengths_ = np.array([(np.pi if g.kind == "interval" else 2 * np.pi) * g.radius for g in groups])
+        self.maps_ = maps_of(walk, points, groups)
+        self._known = self.maps_.forward(points)
+        widths = [self._width(kind) for kind in self.kinds_]
+        self.columns_ = np.split(np.arange(sum(widths)), np.cumsum(widths)[:-1])
+
+    def _width(self, kind: str) -> int:
+        return {"interval": 1, "circle": 1 if self.output == "angles" else 2, "sphere": 3}[kind]
+
+    def _judge(
+        self, walk: Diffusion, groups: list[Group], dimension: DimensionEstimate, steps: bool, order: NDArray[np.intp]
+    ) -> None:
+        """Check every factor, and say what speaks against it."""
+        filled = sum(group.dim for group in groups) == self.maps_.points.shape[1]  # there is no room for another
+        clear = steps or dimension.clear or filled
+        dim = 1 if steps else self.maps_.points.shape[1] if filled else dimension.dim
+        unlike = self._unlike(walk.scale * (STEPS if steps else 1))
+        self.checks_ = [check_factor(walk, groups, i, dim, clear, unlike) for i in range(len(groups))]
+        self.verified_ = np.array([all(check.holds for check in checks) for checks in self.checks_])
+        concerns = []
+        common = {"complete", "connected", "faithful"}
+        found = sum(group.dim for group in groups)
+        if self.n_factors != "auto" and len(groups) < int(self.n_factors):
+            concerns.append(say("UB231", found=len(groups), wanted=self.n_factors))
+        if walk.n_pieces > 1:
+            concerns.append(say("UB232", pieces=walk.n_pieces))
+        if not clear:
+            concerns.append(say("UB233", estimate=dimension))
+        elif found != dim:
+            means = "a short factor may be missing" if found < dim else "one of them may be noise"
+            concerns.append(say("UB234", found=found, dimension=dim, means=means))
+        elif unlike > UNLIKE:
+            concerns.append(say("UB236"))
+        concerns += self._rounds(order)
+        for kind, columns, checks in zip(self.kinds_, self.columns_, self.checks_):
+            failed = [c for c in checks if not c.holds and c.name not in common]
+            if failed:
+                which = "; ".join(f"{c.name} is {c.figure:.2g} against {c.threshold:.2g}" for c in failed)
+                concerns.append(say("UB235", codes=codes_in_words(columns), kind=kind, failed=which))
+        self.diagnostics_ = ProductDiagnostics(dimension, walk.eigenvalues, walk.n_pieces, None, concerns)
+        for concern in concerns:
+            give(concern, stacklevel=3)
+
+    def _unlike(self, scale: float) -> float:
+        """Mean squared distance between samples and what their factors tell of them, in units of ``scale``."""
+        some = slice(None, None, -(-len(self._known) // TOLD))
+        back = self.maps_.backward(self._known[some], self._known)
+        return float(np.square(back - self.maps_.points[some]).sum(axis=1).mean() / scale)
+
+    def _rounds(self, order: NDArray[np.intp]) -> list[str]:
+        """Circles that the rows, in the order in which they came, go round more than once by small steps."""
+        told = []
+        starts = np.cumsum([0, *self.maps_.sizes])
+        for kind, start, columns in zip(self.kinds_, starts, self.columns_):
+            if kind == "circle":
+                place = self._known[order, start] + 1j * self._known[order, start + 1]
+                steps = np.angle(place[1:] * place[:-1].conj())
+                turns = round(abs(float(steps.sum())) / (2 * np.pi))
+                if turns > 1 and np.quantile(np.abs(steps), 0.9) < np.pi / 4:
+                    told.append(say("UB237", codes=codes_in_words(columns), turns=turns))
+        return told
+
+    def transform(self, X: Any) -> NDArray:
+        """Codes of rows, new ones too.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, ...)
+
+        Returns
+        -------
+        array of shape (n, number of columns)
+            Factor by factor, see ``columns_``: the length from one end of an interval, an angle (or its cosine and
+            sine) of a circle, a unit vector of a sphere.
+        """
+        check_is_fitted(self, "maps_")
+        rows = self._read_new(X)
+        parts = []
+        with bar("transform", show=self.progress) as advance:
+            for block in rows:
+                flat = block.reshape(len(block), -1).astype(np.float64)
+                parts.append(self._codes(self.maps_.forward((flat - self._mean) @ self._basis)))
+                advance(len(block))
+        return np.concatenate(parts) if parts else np.empty((0, self._n_features_out))
+
+    def _codes(self, places: Floats) -> Floats:
+        columns, start = [], 0
+        for kind, size, radius in zip(self.kinds_, self.maps_.sizes, self.maps_.radii):
+            part = places[:, start : start + size]
+            if kind == "interval":
+                part = radius * np.arccos(part)
+            elif kind == "circle" and self.output == "angles":
+                part = np.arctan2(part[:, 1:], part[:, :1])
+            columns.append(part)
+            start += size
+        return np.concatenate(columns, axis=1)
+
+    def inverse_transform(self, codes: ArrayLike) -> NDArray:
+        """Rows with the given codes, as ``transform`` gives them; any angle will do, and unit vectors are scaled."""
+        check_is_fitted(self, "maps_")
+        values = self._check_codes(np.atleast_2d(codes), self._n_features_out).astype(np.float64)
+        places = []
+        for kind, columns, radius in zip(self.kinds_, self.columns_, self.maps_.radii):
+            part = values[:, columns]
+            if kind == "interval":
+                part = np.cos(np.clip(part / radius, 0, np.pi))
+            elif kind == "circle" and self.output == "angles":
+                part = np.concatenate([np.cos(part), np.sin(part)], axis=1)
+            else:
+                part = part / np.maximum(np.linalg.norm(part, axis=1, keepdims=True), 1e-300)
+            places.append(part)
+        points = self.maps_.backward(np.concatenate(places, axis=1), self._known)
+        return self._decoded(points @ self._basis.T + self._mean)
+
+    def _summary(self) -> Summary:
+        return summary_of(self)
+
+    @property
+    def _n_features_out(self) -> int:
+        return sum(len(columns) for columns in self.columns_)
+
+
+def _basis(Z: Floats) -> Floats:
+    """Directions that the centred rows span, without those of noise; of wide rows, the first principal ones."""
+    if Z.shape[1] <= WIDEST:
+        return spanning_basis(Z)[0]
+    size = min(COMPONENTS, len(Z) - 1)
+    components = PCA(size, svd_solver="randomized", random_state=0).fit(Z).components_.T
+    return components @ spanning_basis(Z @ components)[0]

@@ -1,0 +1,1 @@
+"""Threads, compiled kernels, progress, randomness, trackers, optional dependencies."""

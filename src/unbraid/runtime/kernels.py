@@ -1,0 +1,69 @@
+"""Compiled kernels: numba's ``njit``, kept between runs, and a word to the user while one is built."""
+
+import sys
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numba
+from numba.core import event
+
+from unbraid.runtime.progress import may_speak
+
+_kernels: Counter[str] = Counter()  # how many each module has
+
+
+def njit(**options: Any) -> Callable[[Callable], Callable]:
+    """``numba.njit`` whose result is kept on disk: beside the source, or in the user's cache where that is read-only.
+
+    Where neither may be written, kernels are built in every process, and the line that tells so names the remedy.
+
+    >>> @njit(nogil=True)
+    ... def double(x):
+    ...     return 2 * x
+    >>> double.py_func(4)
+    8
+    """
+
+    def decorate(function: Callable) -> Callable:
+        _kernels[function.__module__] += 1
+        kernel = numba.njit(**options)(function)
+        try:
+            kernel.enable_caching()
+        except RuntimeError as error:  # numba has no class of its own for it
+            if "no locator available" not in str(error):
+                raise
+            _told.not_kept = True
+        return kernel
+
+    return decorate
+
+
+class _Teller(event.Listener):
+    """One line for each module whose kernels are built, when the first of them is."""
+
+    def __init__(self) -> None:
+        self.modules: set[str] = set()
+        self.not_kept = False
+
+    def on_start(self, event: Any) -> None:
+        module = event.data["dispatcher"].py_func.__module__
+        if module not in _kernels or module in self.modules:
+            return
+        self.modules.add(module)
+        if may_speak():
+            count = _kernels[module]
+            kept = (
+                "in every process, as no cache can be written (set NUMBA_CACHE_DIR to a folder)"
+                if self.not_kept
+                else "first use only, some seconds"
+            )
+            what = f"{count} kernel{'s' if count > 1 else ''} of {module}"
+            print(f"Building {what} for this machine: {kept}.", file=sys.stderr)
+
+    def on_end(self, event: Any) -> None:
+        """The next progress bar tells that it went on."""
+
+
+_told = _Teller()
+event.register("numba:compile", _told)

@@ -1,0 +1,1 @@
+"""Runs on disk: whole or not at all, no pickle."""

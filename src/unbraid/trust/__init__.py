@@ -1,0 +1,1 @@
+"""How far to trust a result: the warnings and what they mean."""

@@ -1,0 +1,356 @@
+"""Saved runs: whole or not at all, safe to load, refused by one error when they are damaged or foreign."""
+
+import json
+import multiprocessing
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from unbraid.contract import persistence, saved_names
+
+import unbraid as ub
+from unbraid.methods import METHODS
+from unbraid.saving.persistence import ARRAYS, CONFIG, NotARunError, Persistent
+from unbraid.spectral.selection import Candidate
+
+RUNS = Path(__file__).parent / "runs"
+
+
+@saved_names.register
+class Thing(Persistent):
+    def __init__(self, **state):
+        self.__dict__.update(state)
+
+
+def arrays_of(run):
+    return run / json.loads((run / CONFIG).read_text()).get("arrays", ARRAYS)
+
+
+def rewrite(run, change):
+    """Change a run's config as a knowing hand would: with the right checksum."""
+    config = json.loads((run / CONFIG).read_text())
+    config = change(config) or config
+    if isinstance(config, dict) and "object" in config:
+        config["object_crc32"] = persistence._crc_of(config["object"])
+    (run / CONFIG).write_text(json.dumps(config))
+
+
+def test_every_kind_of_state_comes_back(tmp_path):
+    candidate = Candidate(8, 3, "logcosh", 0.5, float("nan"), 0.0, 1.0, float("inf"), 1.0, 1)
+    thing = Thing(
+        none=None,
+        flag=True,
+        number=np.float32(1.5),
+        whole=np.int64(7),
+        text="é",
+        pair=(1, (2.0, "x")),
+        table={3: [1, {"a": np.arange(3)}]},
+        array=np.arange(6, dtype=np.float32).reshape(2, 3)[:, ::2],
+        names=np.array(["a", "b"]),
+        mixed=np.array(["a", None, 1.5, float("nan")], dtype=object),
+        sparse=sp.csr_array(np.eye(3)),
+        place=Path("a") / "b",
+        record=candidate,
+    )
+    back = ub.load(thing.save(tmp_path / "run"))
+    assert back.pair == (1, (2.0, "x"))
+    assert (back.none, back.flag, back.number, back.whole, back.text) == (None, True, 1.5, 7, "é")
+    np.testing.assert_array_equal(back.table[3][1]["a"], [0, 1, 2])
+    np.testing.assert_array_equal(back.array, thing.array)
+    assert back.names.tolist() == ["a", "b"]
+    assert back.mixed.tolist()[:3] == ["a", None, 1.5]
+    assert np.isnan(back.mixed[3])
+    np.testing.assert_array_equal(back.sparse.toarray(), np.eye(3))
+    assert back.place == os.path.join("a", "b")
+    assert back.record.eigengap == float("inf")
+    assert np.isnan(back.record.closest)
+
+
+@pytest.mark.parametrize("kind", ["MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64"])
+@pytest.mark.parametrize("make", [np.random.RandomState, np.random.Generator])
+def test_random_states_go_on_where_they_were(tmp_path, kind, make):
+    state = make(getattr(np.random, kind)(3))
+    state.normal(size=3)  # RandomState keeps the second of a pair of normals
+    back = ub.load(Thing(state=state).save(tmp_path / "run")).state
+    assert type(back) is make
+    np.testing.assert_array_equal(back.normal(size=5), state.normal(size=5))
+
+
+def test_what_needs_pickle_is_refused_and_the_old_run_survives(tmp_path):
+    Thing(a=1).save(tmp_path / "run")
+    (tmp_path / "run" / "notes.txt").write_text("mine")
+    with pytest.raises(TypeError, match=r"Thing\.f is a function, which cannot be saved without pickle"):
+        Thing(f=lambda: 0).save(tmp_path / "run")
+    assert ub.load(tmp_path / "run").a == 1
+    Thing(a=2).save(tmp_path / "run")
+    assert ub.load(tmp_path / "run").a == 2
+    assert (tmp_path / "run" / "notes.txt").read_text() == "mine"
+    assert [p.name for p in tmp_path.iterdir()] == ["run"]
+    assert len(list((tmp_path / "run").iterdir())) == 3
+
+
+def test_a_folder_that_is_no_run_is_left_alone(tmp_path):
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos" / "a.jpg").write_text("x")
+    with pytest.raises(FileExistsError, match="left alone"):
+        Thing(a=1).save(tmp_path / "photos")
+    assert [p.name for p in (tmp_path / "photos").iterdir()] == ["a.jpg"]
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_full_disk_keeps_the_old_run(tmp_path, monkeypatch, there):
+    if there:
+        Thing(a=1).save(tmp_path / "run")
+
+    def full(*args, **kwargs):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("safetensors.numpy.save_file", full)
+    with pytest.raises(OSError, match="No space left"):
+        Thing(a=2).save(tmp_path / "run")
+    assert [p.name for p in tmp_path.iterdir()] == (["run"] if there else [])
+    if there:
+        assert ub.load(tmp_path / "run").a == 1
+        assert len(list((tmp_path / "run").iterdir())) == 2
+
+
+def save_again_and_again(path, mark, times):
+    for _ in range(times):
+        Thing(mark=mark, array=np.full(1000, mark)).save(path)
+
+
+def test_two_processes_save_to_one_place_and_a_third_reads(tmp_path):
+    """Whatever the order, a run is whole: its array and its number are of one process."""
+    run = tmp_path / "run"
+    save_again_and_again(run, 0, 1)
+    context = multiprocessing.get_context("fork")
+    writers = [context.Process(target=save_again_and_again, args=(run, mark, 100)) for mark in (1, 2)]
+    for writer in writers:
+        writer.start()
+    seen = set()
+    while any(writer.is_alive() for writer in writers):
+        thing = ub.load(run)
+        assert (thing.array == thing.mark).all()
+        seen.add(thing.mark)
+    assert [writer.exitcode for writer in writers] == [0, 0]
+    assert seen & {1, 2}
+
+
+KILLED = """
+import os, signal, sys
+import unbraid.saving.persistence as persistence
+import unbraid as ub
+persistence.json.dumps = lambda *a, **k: os.kill(os.getpid(), signal.SIGKILL)  # the arrays are written, no config yet
+ub.load(sys.argv[1]).save(sys.argv[2])
+"""
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_what_a_killed_save_leaves_is_swept_by_a_later_one(tmp_path, there):
+    run = tmp_path / "run"
+    known = RUNS / "pca-ica"
+    if there:
+        shutil.copytree(known, run)
+    killed = subprocess.run([sys.executable, "-c", KILLED, known, run], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    (left,) = run.glob("arrays-*")
+    if there:
+        assert isinstance(ub.load(run), ub.PCAICA)
+    ub.load(known).save(run)
+    assert left.exists(), "it may belong to a save that is under way"
+    hours_ago = time.time() - 2 * persistence.STALE
+    os.utime(left, (hours_ago, hours_ago))
+    ub.load(known).save(run)
+    assert {p.name for p in run.iterdir()} == {CONFIG, arrays_of(run).name} | ({"known.npz"} if there else set())
+
+
+@pytest.mark.parametrize("umask", [0o022, 0o077])
+def test_permissions_are_those_of_any_new_file(tmp_path, umask):
+    before = os.umask(umask)
+    try:
+        run = Thing(a=np.arange(3)).save(tmp_path / "run")
+    finally:
+        os.umask(before)
+    assert {stat.S_IMODE(p.stat().st_mode) for p in run.iterdir()} == {0o666 & ~umask}
+    assert stat.S_IMODE(run.stat().st_mode) == 0o777 & ~umask
+
+
+def write(text):
+    return lambda run: (run / CONFIG).write_text(text)
+
+
+def truncate(run):
+    arrays_of(run).write_bytes(arrays_of(run).read_bytes()[:-4])
+
+
+def flip_a_bit(run):
+    data = bytearray(arrays_of(run).read_bytes())
+    data[-1] ^= 1
+    arrays_of(run).write_bytes(data)
+
+
+def edit_unseen(run):
+    (run / CONFIG).write_text((run / CONFIG).read_text().replace('"logcosh"', '"kurtosis"'))
+
+
+def change(**entries):
+    return lambda run: rewrite(run, lambda config: {**config, **entries})
+
+
+def name_class(name):
+    return lambda run: rewrite(run, lambda config: config["object"].update(object=name))
+
+
+def drop(name):
+    return lambda run: rewrite(run, lambda config: config["object"]["state"].pop(name) and None)
+
+
+def add(name, value):
+    return lambda run: rewrite(run, lambda config: config["object"]["state"].update({name: value}))
+
+
+def plain_record(run):
+    rewrite(run, lambda config: config.update(object=config["object"]["state"]["rotation_"]))
+
+
+DAMAGE = {
+    "not JSON": (write("{"), "config.json is not JSON"),
+    "not text": (lambda run: (run / CONFIG).write_bytes(b"\xff\xfe\xfa"), "config.json is not JSON"),
+    "empty": (write(""), "config.json is not JSON"),
+    "list": (write("[]"), "holds a list"),
+    "null": (write("null"), "holds a NoneType"),
+    "deep": (write("[" * 200_000), "nested too deeply"),
+    "deep value": (add("n_factors", json.loads("[" * 900 + "]" * 900)), "nested too deeply"),
+    "no format": (change(format=None), "names no format"),
+    "text format": (change(format="2"), "names no format"),
+    "newer": (change(format=99, unbraid="7.1"), r"format 99, written by unbraid 7\.1; .* unbraid 7\.1 or later"),
+    "no object": (lambda run: rewrite(run, lambda config: config.pop("object") and None), "'object' is missing"),
+    "number": (change(object=3), "object of class int, which is no estimator"),
+    "record alone": (plain_record, "object of class Rotation, which is no estimator"),
+    "arrays lost": (lambda run: arrays_of(run).unlink(), r"arrays-\w+\.safetensors is missing"),
+    "arrays cut": (truncate, "safetensors is damaged"),
+    "arrays changed": (flip_a_bit, "its checksum is"),
+    "arrays elsewhere": (change(arrays="../../known.safetensors"), "names no arrays file"),
+    "edited": (edit_unseen, "changed after it was written"),
+    "foreign class": (name_class("subprocess:Popen"), "names the class 'subprocess:Popen', which is unknown"),
+    "main": (name_class("unbraid.__main__"), "names the class 'unbraid.__main__'"),
+    "function": (name_class("load"), "names the class 'load'"),
+    "list as class": (name_class(["PCAICA"]), "which is unknown"),
+    "other class": (name_class("Geomancer"), "Geomancer has no n_factors"),
+    "attribute lost": (drop("mixing_"), "nothing names the array PCAICA.mixing_"),
+    "attribute unknown": (add("colour", 1), "PCAICA has no colour"),
+    "kind unknown": (add("n_factors", {"set": [1]}), "a value of no known kind"),
+    "state is a list": (lambda run: rewrite(run, lambda c: c["object"].update(state=[1])), "does not make sense"),
+    "array unknown": (add("mean_", {"array": "elsewhere"}), "the array elsewhere is missing"),
+    "random unknown": (
+        add("random_state", {"random": "Generator", "state": {"dict": [["bit_generator", "Lottery"]]}}),
+        "unknown kind 'Lottery'",
+    ),
+}
+
+
+@pytest.mark.parametrize("damage", sorted(DAMAGE))
+def test_damaged_and_foreign_runs_are_refused_by_one_error(tmp_path, damage):
+    act, words = DAMAGE[damage]
+    run = ub.load(RUNS / "pca-ica").save(tmp_path / "run")
+    loaded = set(sys.modules)
+    act(run)
+    with pytest.raises(NotARunError, match=f"run is not a run that can be loaded: .*(?:{words})"):
+        ub.load(run)
+    assert not {"unbraid.__main__", "unbraid.cli"} & (set(sys.modules) - loaded)
+
+
+def test_old_names_import_nothing(tmp_path):
+    """Format 1 wrote modules; a file that names another one is refused before anything is imported."""
+    run = shutil.copytree(RUNS / "pca-ica", tmp_path / "run")
+    config = json.loads((run / CONFIG).read_text())
+    config["object"]["object"] = "unbraid.__main__:main"
+    (run / CONFIG).write_text(json.dumps(config))
+    with pytest.raises(NotARunError, match=r"names the class 'unbraid\.__main__:main', which is unknown"):
+        ub.load(run)
+    assert "unbraid.__main__" not in sys.modules
+
+
+def test_no_run_and_wrong_class(tmp_path):
+    with pytest.raises(FileNotFoundError, match="is not a saved run"):
+        ub.load(tmp_path)
+
+    Thing(a=1).save(tmp_path / "run")
+    with pytest.raises(TypeError, match="holds a Thing, not a HessianICA"):
+        ub.HessianICA.load(tmp_path / "run")
+
+
+def test_a_class_of_somebody_else_must_be_registered(tmp_path, monkeypatch):
+    monkeypatch.setattr(saved_names, "_registered", dict(saved_names._registered))
+
+    @dataclass
+    class Foreign:
+        a: int
+
+    class Mine(ub.PCAICA):
+        pass
+
+    for value in (Foreign(1), Mine()):
+        with pytest.raises(TypeError, match=rf"Thing\.x is a {type(value).__name__}.*register"):
+            Thing(x=value).save(tmp_path / "run")
+    saved_names.register(Foreign)
+    assert ub.load(Thing(x=Foreign(1)).save(tmp_path / "run")).x == Foreign(1)
+
+
+def test_a_name_belongs_to_one_class():
+    class Thing(Persistent):
+        pass
+
+    Thing.__module__, Thing.__qualname__ = f"{__name__.partition('.')[0]}.elsewhere", "Thing"
+    with pytest.raises(ValueError, match=r"Thing is registered already, by tests\.contract\.test_persistence"):
+        saved_names.register(Thing)
+
+
+def test_every_name_leads_to_its_class():
+    for name in [*saved_names.RECORDS, *(m.estimator for m in METHODS.values())]:
+        cls = saved_names.class_of(name, 2)
+        assert cls.__name__ == name
+        assert saved_names.name_of(cls) == name
+    for old, name in saved_names.FORMAT_1.items():
+        assert saved_names.class_of(old, 1) is saved_names.class_of(name, 2)
+
+
+def test_parameters_since_added_get_their_defaults_and_renamed_ones_keep_their_values(monkeypatch):
+    class Old(Persistent):
+        def __init__(self, speed=1, depth=(), *, colour="red"): ...
+
+    monkeypatch.setitem(saved_names.RENAMED_SINCE_1, "Old", {"velocity": "speed", "colour": "hue", "b_": "c_"})
+    monkeypatch.setitem(saved_names.ADDED_SINCE_1, "Old", {"d_": 4, "c_": 5})
+    assert Old._upgrade({"velocity": 7, "colour": "blue", "b_": 3}, 1) == {
+        "speed": 7,
+        "colour": "blue",  # still a parameter: not renamed
+        "depth": (),
+        "c_": 3,
+        "d_": 4,
+    }
+    with pytest.raises(ValueError, match="Old has no velocity"):
+        Old._upgrade({"velocity": 7}, 2)
+
+
+@pytest.mark.parametrize("name", sorted(p.name for p in RUNS.iterdir()))
+@pytest.mark.parametrize("again", [False, True])
+def test_runs_of_format_1_load_and_give_their_codes(tmp_path, name, again):
+    """Written before classes had names of their own; ``again`` saves them in the present format."""
+    model = ub.load(RUNS / name)
+    if again:
+        model = ub.load(model.save(tmp_path / "run"))
+    assert type(model) is METHODS[name].load()
+    with np.load(RUNS / name / "known.npz") as known:
+        codes = model.subspaces_[0] if name == "geomancer" else model.transform(known["X"])
+        np.testing.assert_allclose(codes, known["codes"], rtol=1e-5, atol=1e-5)
+    assert set(type(model)().get_params()) == set(model.get_params())
+    assert model.summary().facts
