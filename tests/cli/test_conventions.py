@@ -7,11 +7,11 @@ import numpy as np
 import pandas
 import pytest
 import tifffile
-from unbraid.contract import progress
 
 import unbraid as ub
 from tests.cli.command_line import run
 from unbraid.cli.data import Request, read_data
+from unbraid.runtime import progress
 
 Z = np.random.default_rng(0).uniform(size=(200, 2))
 X = Z @ [[3.0, 1.0, 0.0], [0.0, 1.0, 2.0]]

@@ -15,10 +15,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from unbraid.contract import persistence, saved_names
 
 import unbraid as ub
 from unbraid.methods import METHODS
+from unbraid.saving import names as saved_names
+from unbraid.saving import persistence
 from unbraid.saving.persistence import ARRAYS, CONFIG, NotARunError, Persistent
 from unbraid.spectral.selection import Candidate
 
