@@ -8,7 +8,7 @@
     python benchmarks/calibrate_expected_mcc.py pictures pictures.jsonl DATA      fit picture sets, to be judged
 
 ``simulate`` appends one line per world and goes on where it stopped; ``--seconds`` ends it after a while. The file that
-comes with the package is src/unbraid/spectral/expected_mcc.npz.
+comes with the package is src/unbraid/trust/expected_mcc.npz.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from guess_worlds import Simulated, simulate
 import unbraid as ub
 from unbraid.metrics import mcc
 from unbraid.spectral import diagnostics
-from unbraid.spectral.expected import calibration_arrays, calibration_from
+from unbraid.trust.expected import calibration_arrays, calibration_from
 
 
 def main() -> None:

@@ -10,9 +10,8 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold, KFold
 
-from unbraid.spectral import expected
-from unbraid.spectral.expected import Calibration, Trees, folded
-from unbraid.spectral.figures import NAMES, is_closed
+from unbraid.trust import expected
+from unbraid.trust.expected import NAMES, Calibration, Trees, folded, is_closed
 
 # What a larger figure can only say: that the codes are better (1) or worse (-1).
 DIRECTION = {

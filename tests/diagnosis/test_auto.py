@@ -6,7 +6,7 @@ import pytest
 import unbraid as ub
 from tests.cli.command_line import run
 from unbraid.datasets.shapes import ShapesXY
-from unbraid.manifold.edges import torus
+from unbraid.manifold.surroundings import torus
 from unbraid.trust.warnings import AssumptionWarning
 
 

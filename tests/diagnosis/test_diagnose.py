@@ -8,8 +8,8 @@ import pytest
 import unbraid as ub
 from tests.spectral.manifolds import bent_sheets
 from unbraid.diagnosis.findings import Finding, verdict_of
-from unbraid.manifold.edges import torus
-from unbraid.spectral.product import ball
+from unbraid.manifold.surroundings import torus
+from unbraid.trust.support import ball
 from unbraid.trust.warnings import AssumptionWarning
 
 

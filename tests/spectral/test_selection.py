@@ -6,7 +6,7 @@ import pytest
 import unbraid as ub
 from tests.spectral.manifolds import bent_sheets
 from unbraid.spectral.reduction import fit_reduction
-from unbraid.spectral.selection import mutual_information
+from unbraid.trust.support import mutual_information
 
 
 def test_selection_records_every_candidate():

@@ -15,7 +15,7 @@ from unbraid.trust.explain import explain, explanation, sentence
 from unbraid.trust.warnings import KINDS, TrustWarning, give, read_on, say, told, warn
 
 SRC = Path(unbraid.__file__).parent
-LIST = SRC / "contract" / "warnings.py"
+LIST = SRC / "trust" / "warnings.py"
 
 
 def calls_of(tree):

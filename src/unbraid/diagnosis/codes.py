@@ -1,20 +1,21 @@
-"""What a first fit shows: are distances kept, and are the codes independent, a product and not Gaussian?"""
+"""What a first fit shows: loops, distances that are kept, and codes that are independent, a product, not Gaussian."""
 
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.diagnosis.findings import Finding
-from unbraid.diagnosis.gaussian import CLEAR, FEWEST, GAUSSIAN, separability
-from unbraid.diagnosis.ground import DRAWS, MOST_FACTORS, Ground, quietly
-from unbraid.diagnosis.surroundings import NOISY
+from unbraid.diagnosis.findings import LOOPS, Finding
+from unbraid.diagnosis.ground import DRAWS, LOCAL_COMPONENTS, MOST_FACTORS, Ground, quietly
 from unbraid.manifold.pairs import neighbor_pairs
+from unbraid.manifold.surroundings import CLOSED, EDGE, MEETS, NOISY, edge_ratio, end_distance, torus
 from unbraid.metrics.local_isometry import isometry_of_pairs
-from unbraid.spectral import product
+from unbraid.product.estimator import ProductManifold
 from unbraid.spectral.factors import HessianICA
 from unbraid.spectral.pca_ica import PCAICA
 from unbraid.spectral.uncertainty import DOUBTFUL, code_uncertainty
+from unbraid.trust import support
+from unbraid.trust.support import CLEAR, FEWEST, GAUSSIAN, separability
 
 Floats = NDArray[np.float64]
 
@@ -24,6 +25,58 @@ REMEDY_PRODUCT = (
     "The factors must be free of each other: every combination of their values must be possible, and none of them may "
     "follow from others. Collect the missing combinations, or cut out a part of the data in which all occur."
 )
+OF_THE_REST = ("full", "complete")  # checks of what a factor forms with the others, not of its own shape
+REMEDY_LOOPS = (
+    "A factor that wraps around (an angle, a position on a ring) needs a method for loops, such as product-manifold; "
+    "or keep only part of the loop."
+)
+
+
+def loops_finding(ground: Ground, rng: np.random.RandomState) -> Finding:
+    """Whether all factors have two ends.
+
+    Where the product of circles, spheres and intervals that the points form is found whole and verified, it says so.
+    Else the edge of the points is held against that of a box: it misses rings that are short against the rest.
+    """
+    model = quietly(lambda: ProductManifold(random_state=0).fit(ground.X))
+    round_ = [
+        kind
+        for kind, checks in zip(model.kinds_, model.checks_)
+        if kind != "interval" and all(check.holds for check in checks if check.name not in OF_THE_REST)
+    ]
+    whole = bool(model.verified_.all())
+    if ground.d not in EDGE and not round_:
+        words = f"Edges are looked for with one to three factors; here are {ground.d}."
+        holds = True if whole else None
+        return Finding(LOOPS, holds, None, None, words, decides=False, remedy=REMEDY_LOOPS)
+    if ground.d not in EDGE:
+        return Finding(LOOPS, False, None, None, _wraps(round_), remedy=REMEDY_LOOPS)
+    return _by_edge(ground, round_, whole, rng)
+
+
+def _by_edge(ground: Ground, round_: list[str], whole: bool, rng: np.random.RandomState) -> Finding:
+    d, points = ground.d, ground.points[:, :LOCAL_COMPONENTS]
+    ratio = edge_ratio(points, d, rng)
+    ends = end_distance(points, rng) if d == 1 else np.inf
+    holds = not round_ and (whole or (ratio >= CLOSED[d] and ends >= MEETS))
+    if holds:
+        words = f"All factors have ends: the points have {100 * ratio:.0f} % of the edge of a box."
+    elif round_:
+        words = _wraps(round_)
+    elif ends < MEETS:
+        words = f"The ends of the curve meet: they lie {ends:.2g} times its longest step apart."
+    else:
+        words = f"The points have {100 * ratio:.0f} % of the edge of a box: part of it or all of it closes in itself."
+    drawn = [edge_ratio(torus(len(points), d, rng), d, rng) < CLOSED[d] for _ in range(3)]
+    return Finding(
+        LOOPS, holds, ratio, CLOSED[d], words, power=float(np.mean(drawn)), remedy=REMEDY_LOOPS,
+        violation="a circle" if d == 1 else "a torus",
+    )  # fmt: skip
+
+
+def _wraps(kinds: list[str]) -> str:
+    what = " and ".join(f"a {kind}" for kind in kinds)
+    return f"The points run around {what}, verified by its harmonics."
 
 
 def first_codes(ground: Ground) -> tuple[Floats | None, list[Finding]]:
@@ -88,18 +141,18 @@ def code_findings(codes: Floats, rng: np.random.RandomState) -> list[Finding]:
         names = ("independent codes", "product support", "filled box", "non-Gaussian")
         return [Finding(name, True, None, None, words) for name in names]
     return [
-        _effect("independent codes", product.dependence, product.DEPENDENT, product.dependent, codes, rng,
+        _effect("independent codes", support.dependence, support.DEPENDENT, support.dependent, codes, rng,
                 "two factors of correlation .6", "Mutual information of two codes is {:.3f} nats"),
-        _effect("product support", lambda c: product.raggedness(c, rng), product.RAGGED, product.ball, codes, rng,
+        _effect("product support", lambda c: support.raggedness(c, rng), support.RAGGED, support.ball, codes, rng,
                 "a ball", "Combinations of codes that should occur lie {:.2f} times as far from the data as chance"),
-        _effect("filled box", lambda c: _emptiness(c, rng), product.hollow(len(codes)), product.ball, codes, rng,
+        _effect("filled box", lambda c: _emptiness(c, rng), support.hollow(len(codes)), support.ball, codes, rng,
                 "a ball", "{:.1%} of the box of the codes is empty without a reason"),
         _gaussian(codes, rng),
     ]  # fmt: skip
 
 
 def _emptiness(codes: Floats, rng: np.random.RandomState) -> float:
-    return float(np.mean([product.emptiness(codes, rng) for _ in range(3)]))
+    return float(np.mean([support.emptiness(codes, rng) for _ in range(3)]))
 
 
 def _effect(

@@ -4,11 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from unbraid.diagnosis.codes import code_findings, first_codes
+from unbraid.diagnosis.codes import code_findings, first_codes, loops_finding
 from unbraid.diagnosis.findings import FOR_LOOPS, LOOPS, Diagnosis, Finding, verdict_of
 from unbraid.diagnosis.ground import MOST_FACTORS, Ground, ground_findings, survey
 from unbraid.diagnosis.labels import checked_pairs, label_findings, labels_serve, pair_finding
-from unbraid.diagnosis.loops import loops_finding
 from unbraid.runtime.randomness import check_random_state
 from unbraid.spectral.selection import given_factors
 

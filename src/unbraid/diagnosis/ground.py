@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from unbraid.data.rows import Rows
 from unbraid.diagnosis.findings import Finding
-from unbraid.diagnosis.surroundings import APART, NOISY, apart, off_tangent
 from unbraid.manifold.dimension import CLEAR_GAP, DimensionEstimate, estimate_dimension
 from unbraid.manifold.distinct import distinct_rows
 from unbraid.manifold.noise import SIGMAS, structure
+from unbraid.manifold.surroundings import APART, NOISY, apart, off_tangent
 from unbraid.spectral.base import FINEST
 from unbraid.spectral.reduction import Reduction, fit_reduction
 from unbraid.trust.warnings import UnbraidWarning

@@ -18,7 +18,7 @@ RECORDS = {
     "Diagnosis": "diagnosis.findings",
     "Diagnostics": "spectral.diagnostics",
     "DimensionEstimate": "manifold.dimension",
-    "ExpectedMCC": "spectral.expected",
+    "ExpectedMCC": "trust.expected",
     "FactorCheck": "product.checks",
     "Finding": "diagnosis.findings",
     "LocalMaps": "spectral.extension",

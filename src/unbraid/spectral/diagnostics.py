@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 
 from unbraid.estimator.summary import codes_in_words
 from unbraid.metrics.local_isometry import isometry_of_pairs
-from unbraid.spectral.expected import ExpectedMCC, guess_of, not_simulated
 from unbraid.spectral.extension import LocalMaps
 from unbraid.spectral.figures import figures_of
 from unbraid.spectral.ica import Rotation, excess_kurtosis
 from unbraid.spectral.landmarks import Embedded
 from unbraid.spectral.refits import R_HAT, Reliability
-from unbraid.spectral.selection import strongest_dependence
 from unbraid.spectral.uncertainty import DOUBTFUL, TurnUncertainty, code_uncertainty
+from unbraid.trust.expected import ExpectedMCC, guess_of, not_simulated
+from unbraid.trust.support import dependence, near_gaussian
 from unbraid.trust.warnings import give, say
 
 Floats = NDArray[np.float64]
@@ -72,7 +72,7 @@ class Diagnostics:
     unguessed : str
         Why it cannot be said; empty where it can.
     figures : dict
-        What the guess looked at, by the names of :mod:`unbraid.spectral.figures`.
+        What the guess looked at, by the names of :data:`unbraid.trust.expected.NAMES`.
     reliability : Reliability or None
         How well each code was found again, with ``trust="full"``.
     """
@@ -152,7 +152,7 @@ def diagnose(
         "kurtosis": kurtosis,
         "rotation_uncertainty": turn.per_code,
         "rotation_doubt": turn.doubt,
-        "dependence": strongest_dependence(codes) if rotation else 0.0,
+        "dependence": dependence(codes) if rotation else 0.0,
         "gaussian": near_gaussian(kurtosis, len(codes)),
         "extension_error": min(t["held_out_error"] for t in tried) if tried else choice.held_out_error(maps),
     }
@@ -191,11 +191,6 @@ def found_again(diagnostics: Diagnostics, reliability: Reliability) -> Diagnosti
         for j in lost
     ]
     return replace(diagnostics, reliability=reliability, concerns=diagnostics.concerns + found)
-
-
-def near_gaussian(kurtosis: Floats, n: int) -> NDArray[np.bool_]:
-    """Factors whose excess kurtosis is below 0.1 or within two standard errors, sqrt(24 / n), of zero."""
-    return np.abs(kurtosis) < max(0.1, 2 * (24 / max(n, 1)) ** 0.5)
 
 
 def concerns_of(figures: dict[str, Any], *, with_ica: bool, kind: str) -> list[str]:

@@ -6,25 +6,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.manifold.edges import CLOSED, EDGE, MEETS, edge_share, end_distance
 from unbraid.manifold.pairs import closest_pairs
+from unbraid.manifold.surroundings import EDGE, MEETS, edge_share, end_distance
 from unbraid.metrics.local_isometry import isometry_of_pairs
 from unbraid.spectral.landmarks import Embedded
-from unbraid.spectral.product import dependence, emptiness, raggedness
 from unbraid.spectral.trial import metric_root
 from unbraid.spectral.uncertainty import TurnUncertainty
+from unbraid.trust.support import dependence, emptiness, raggedness
 
 Floats = NDArray[np.float64]
 
 MOST_POINTS = 600  # looked at
 CLOSEST_POINTS = 400
 LOCAL_COMPONENTS = 20  # in which edges are looked for
-
-NAMES = (
-    "n_points", "n_factors", "neighborhood", "edges", "closest", "condition", "skew", "plain_turn", "chance_turn",
-    "half_turn", "doubt", "kurtosis", "dependence", "raggedness", "emptiness", "edge", "linear", "eigengap",
-    "participation", "redundant", "extension", "residual", "noise", "pieces",
-)  # fmt: skip
 
 
 def figures_of(
@@ -49,7 +43,7 @@ def figures_of(
     Returns
     -------
     dict
-        One number for each of ``NAMES``.
+        One number for each of :data:`unbraid.trust.expected.NAMES`.
     """
     choice = found.choice
     n, d = embedded.shape
@@ -99,11 +93,6 @@ def edge_of(points: Floats, d: int, rng: np.random.RandomState) -> float:
 def _box_edge(n: int, d: int) -> float:
     """The edge of a uniform cube."""
     return max(edge_share(np.random.RandomState(0).random_sample((n, d)), d), 1 / n)
-
-
-def is_closed(figures: dict[str, float]) -> bool:
-    """Whether the points have too little of an edge to be a product of intervals."""
-    return figures["edge"] < CLOSED.get(int(figures["n_factors"]), 0.0)
 
 
 def _far(correlation: float) -> float:

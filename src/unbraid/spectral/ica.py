@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from unbraid.manifold.neighbors import nearest
-from unbraid.spectral.selection import mutual_information
+from unbraid.trust.support import mutual_information
 
 Floats = NDArray[np.float64]
 Contrast = Callable[[Floats], Floats]

@@ -166,48 +166,6 @@ def score(rule: str, candidate: Candidate) -> float:
     return (candidate.edges + candidate.closest) / 2 - candidate.dependence / 2
 
 
-def mutual_information(codes: Floats, n_bins: int = 12) -> float:
-    """Mean mutual information (nats) between pairs of codes, in bins of equal counts.
-
-    >>> import numpy as np
-    >>> z = np.random.default_rng(0).uniform(size=(5000, 2))
-    >>> mutual_information(z) < 0.02 < mutual_information(z @ [[1.0, 1.0], [-1.0, 1.0]])
-    True
-    """
-    if codes.shape[1] == 1:
-        return 0.0
-    return float(_pairwise_information(codes, n_bins)[0].mean())
-
-
-def strongest_dependence(codes: Floats) -> float:
-    """Mutual information (nats) of the two codes that share most, less what independent ones of as many points show.
-
-    >>> import numpy as np
-    >>> z = np.random.default_rng(0).uniform(size=(5000, 2))
-    >>> strongest_dependence(z) < 0.01, strongest_dependence(z @ [[1.0, 1.0], [-1.0, 1.0]]) > 0.1
-    (True, True)
-    """
-    if codes.shape[1] == 1:
-        return 0.0
-    found, chance = _pairwise_information(codes, 12)
-    return float(found.max() - chance)
-
-
-def _pairwise_information(codes: Floats, n_bins: int) -> tuple[Floats, float]:
-    """Mutual information of every pair of codes in bins of equal counts, and its mean under independence."""
-    n, d = codes.shape
-    n_bins = max(2, min(n_bins, int((n / 8) ** 0.5)))
-    ranks = np.argsort(np.argsort(codes, axis=0), axis=0) * n_bins // n
-    found = []
-    for a in range(d):
-        for b in range(a):
-            joint = np.bincount(ranks[:, a] * n_bins + ranks[:, b], minlength=n_bins**2) / n
-            product = np.outer(np.bincount(ranks[:, a], minlength=n_bins), np.bincount(ranks[:, b], minlength=n_bins))
-            ratio = joint / np.maximum(product.ravel() / n**2, 1e-300)
-            found.append(float(np.sum(joint[joint > 0] * np.log(ratio[joint > 0]))))
-    return np.array(found), (n_bins - 1) ** 2 / (2 * n)
-
-
 def exclusion(participation: float, pieces: int, stable: bool) -> str:
     """Why a candidate cannot be chosen; empty when it can."""
     if pieces > 1:

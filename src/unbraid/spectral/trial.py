@@ -14,7 +14,8 @@ from unbraid.metrics.local_isometry import isometry_of_pairs
 from unbraid.spectral.eigen import Spectrum
 from unbraid.spectral.extension import LocalMaps, local_maps
 from unbraid.spectral.ica import Rotation, best_rotation, whitening
-from unbraid.spectral.selection import RULES, Candidate, exclusion, mutual_information, neighbor_candidates, score
+from unbraid.spectral.selection import RULES, Candidate, exclusion, neighbor_candidates, score
+from unbraid.trust.support import mutual_information
 from unbraid.trust.warnings import ConvergenceWarning, give, say
 
 Floats = NDArray[np.float64]

@@ -1,11 +1,14 @@
-"""Is there an edge? Closed loops (circles, tori, spheres) have none, and no code can run along them without a jump."""
+"""What the neighbours of each point show: pieces that lie apart, noise off the tangent, and edges.
+
+Closed loops (circles, tori, spheres) have no edge, and no code can run along them without a jump.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import dijkstra, minimum_spanning_tree
 from scipy.spatial.distance import pdist, squareform
 
-from unbraid.manifold.neighbors import neighborhoods
+from unbraid.manifold.neighbors import graph_of, neighborhoods
 
 Floats = NDArray[np.float64]
 
@@ -14,6 +17,38 @@ EDGE = {1: (30, 0.70), 2: (30, 0.45), 3: (40, 0.40)}
 CLOSED = {1: 0.5, 2: 0.72, 3: 0.72}  # below this share of a box's edge there is none, or too little
 MEETS = 1.5  # ends of a curve that lie nearer than this many of its longest steps meet
 TREE_POINTS = 1000
+PIECE_NEIGHBORS = 10
+APART = 0.02  # share of the points outside of the largest piece that a few outliers explain
+NOISY = 0.35
+
+
+def apart(points: Floats) -> tuple[float, int]:
+    """Share of the points outside of the largest piece of the 10-neighbour graph, and the number of pieces.
+
+    Examples
+    --------
+    >>> line = np.arange(100.0)[:, None]
+    >>> apart(line), apart(np.concatenate([line, 1000 + line]))
+    ((0.0, 1), (0.5, 2))
+    """
+    graph = graph_of(neighborhoods(points, min(PIECE_NEIGHBORS, len(points) - 1) + 1)[1])
+    return 1 - graph.largest_share, graph.n_components
+
+
+def off_tangent(points: Floats, d: int) -> float:
+    """Median share of the variance of a neighbourhood that lies off its d-dimensional tangent: noise and curvature.
+
+    Examples
+    --------
+    >>> flat = np.random.default_rng(0).uniform(size=(500, 2)) @ [[1.0, 0.0, 2.0], [0.0, 1.0, 1.0]]
+    >>> off_tangent(flat, 2) < 1e-9
+    True
+    """
+    k = min(max(16, 6 * d), len(points) - 1)
+    _, near = neighborhoods(points, k + 1)
+    around = points[near] - points[near].mean(axis=1, keepdims=True)
+    values = np.linalg.eigvalsh(np.einsum("nki,nkj->nij", around, around))
+    return float(np.median(1 - values[:, -d:].sum(axis=1) / np.maximum(values.sum(axis=1), 1e-300)))
 
 
 def edge_share(points: Floats, d: int) -> float:

@@ -7,9 +7,11 @@ import pytest
 
 import unbraid as ub
 from tests.spectral.manifolds import bent_sheets
-from unbraid.manifold.edges import torus
+from unbraid.manifold.surroundings import torus
 from unbraid.metrics import mcc
-from unbraid.spectral.expected import (
+from unbraid.spectral.figures import edge_of
+from unbraid.trust.expected import (
+    NAMES,
     Calibration,
     ExpectedMCC,
     Trees,
@@ -21,7 +23,6 @@ from unbraid.spectral.expected import (
     not_simulated,
     unfolded,
 )
-from unbraid.spectral.figures import NAMES, edge_of
 
 # x0 <= 1: 10, else (x1 <= 5: 20, else 30); and a second tree that is a leaf of 0.5
 STUMPS = Trees(

@@ -14,7 +14,7 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.spectral.figures import NAMES, is_closed
+from unbraid.manifold.surroundings import CLOSED
 
 Floats = NDArray[np.float64]
 
@@ -22,6 +22,12 @@ FLOOR = 0.003
 NEIGHBORS = 10
 POINTS, FACTORS = (300, 5000), (1, 4)  # what was simulated
 DATA = "expected_mcc.npz"
+
+NAMES = (
+    "n_points", "n_factors", "neighborhood", "edges", "closest", "condition", "skew", "plain_turn", "chance_turn",
+    "half_turn", "doubt", "kurtosis", "dependence", "raggedness", "emptiness", "edge", "linear", "eigengap",
+    "participation", "redundant", "extension", "residual", "noise", "pieces",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -155,6 +161,11 @@ def not_simulated(kind: str, n: int, d: int, *, independent: bool, unsure: str) 
     return ""
 
 
+def is_closed(figures: dict[str, float]) -> bool:
+    """Whether the points have too little of an edge to be a product of intervals."""
+    return figures["edge"] < CLOSED.get(int(figures["n_factors"]), 0.0)
+
+
 def guess_of(figures: dict[str, float]) -> tuple[ExpectedMCC | None, str]:
     """The guess, or None and the reason in words.
 
@@ -182,7 +193,7 @@ def guess_of(figures: dict[str, float]) -> tuple[ExpectedMCC | None, str]:
 @cache
 def calibration() -> Calibration:
     """The calibration that comes with the package."""
-    with (files("unbraid.spectral") / DATA).open("rb") as file, np.load(file) as data:
+    with (files("unbraid.trust") / DATA).open("rb") as file, np.load(file) as data:
         return calibration_from(dict(data))
 
 

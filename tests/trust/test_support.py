@@ -3,11 +3,21 @@
 import numpy as np
 import pytest
 
-from unbraid.diagnosis.gaussian import CLEAR, GAUSSIAN, separability
-from unbraid.diagnosis.surroundings import off_tangent
-from unbraid.manifold.edges import CLOSED, MEETS, edge_ratio, end_distance, torus
 from unbraid.manifold.noise import SIGMAS, structure
-from unbraid.spectral.product import DEPENDENT, HOLLOW, RAGGED, ball, dependence, dependent, emptiness, raggedness
+from unbraid.manifold.surroundings import CLOSED, MEETS, edge_ratio, end_distance, off_tangent, torus
+from unbraid.trust.support import (
+    CLEAR,
+    DEPENDENT,
+    GAUSSIAN,
+    HOLLOW,
+    RAGGED,
+    ball,
+    dependence,
+    dependent,
+    emptiness,
+    raggedness,
+    separability,
+)
 
 
 @pytest.fixture
