@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 
 from unbraid.diagnosis.codes import code_findings, first_codes, loops_finding
-from unbraid.diagnosis.findings import FOR_LOOPS, LOOPS, Diagnosis, Finding, verdict_of
+from unbraid.diagnosis.findings import FOR_LOOPS, LOOPS, Diagnosis, Finding, labels_serve, verdict_of
 from unbraid.diagnosis.ground import MOST_FACTORS, Ground, ground_findings, survey
-from unbraid.diagnosis.labels import checked_pairs, label_findings, labels_serve, pair_finding
 from unbraid.runtime.randomness import check_random_state
 from unbraid.spectral.selection import given_factors
 
@@ -58,9 +57,15 @@ def diagnose(
     given = given_factors(n_factors)
     ground = survey(X, "auto" if given is None else given, rng)
     if pairs is not None:
+        from unbraid.diagnosis.labels import checked_pairs
+
         checked_pairs(pairs, ground.n)
     findings = ground_findings(ground, rng)
-    by_labels = [] if labels is None else label_findings(labels, ground.rows, ground.points, ground.n, ground.d)
+    by_labels = []
+    if labels is not None:
+        from unbraid.diagnosis.labels import label_findings
+
+        by_labels = label_findings(labels, ground.rows, ground.points, ground.n, ground.d)
     if findings[0].holds and not ground.torn:
         findings += _of_a_fit(ground, pairs, rng)
     findings += by_labels
@@ -81,6 +86,8 @@ def _of_a_fit(ground: Ground, pairs: Any, rng: np.random.RandomState) -> list[Fi
     if codes is not None:
         findings = [*findings, *code_findings(codes, rng)]
     if codes is not None and pairs is not None:
+        from unbraid.diagnosis.labels import pair_finding
+
         place = {int(row): position for position, row in enumerate(ground.rows)}
         findings.append(pair_finding(pairs, ground.n, place, codes, rng))
     return [loops, *findings]

@@ -6,13 +6,16 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from unbraid.methods import METHODS
-from unbraid.report.html import Report
 from unbraid.runtime.extras import require
 
+if TYPE_CHECKING:
+    from unbraid.report.html import Report
+
 LOOPS, FOR_LOOPS = "no closed loops", "product-manifold"
+FLOWS = ("flows",)
 WRAPS = "No: a factor wraps around, and no code runs along it without a jump; product-manifold gives angles instead."
 LEGEND = (
     "+ holds   ? cannot be told   ! does not hold, and decides   - does not hold, and the answer does not rest on it"
@@ -162,8 +165,10 @@ class Diagnosis:
             Path(path).write_text(text + "\n", encoding="utf-8")
         return text
 
-    def report(self) -> Report:
+    def report(self) -> "Report":
         """A page; ``report().write("diagnosis.html")`` writes it."""
+        from unbraid.report.html import Report
+
         page = Report(
             "Can the factors of these data be found?",
             f"{self.n_rows} observations, of which {self.n_used} were looked at; {self.n_factors} factor(s) in view.",
@@ -171,7 +176,7 @@ class Diagnosis:
         self.add_to(page)
         return page
 
-    def add_to(self, page: Report) -> None:
+    def add_to(self, page: "Report") -> None:
         """Add the answer and the findings to a page, as two sections."""
         page.section("Can the factors be found?").note([self.answer], "good" if self.verdict == "yes" else "look")
         page.text(f"Method: {self._method_words()}", *self.reasons)
@@ -201,6 +206,12 @@ def verdict_of(findings: Sequence[Finding]) -> str:
     """
     states = {finding.holds for finding in findings if finding.decides}
     return "no" if False in states else "unsure" if None in states else "yes"
+
+
+def labels_serve(findings: list[Finding]) -> bool:
+    """Whether a conditional method has what it needs."""
+    about = [f for f in findings if f.families == FLOWS]
+    return bool(about) and all(f.holds is not False for f in about) and about[0].holds is True
 
 
 def _mark(finding: Finding) -> str:

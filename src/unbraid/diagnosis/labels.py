@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.diagnosis.findings import Finding
+from unbraid.diagnosis.findings import FLOWS, Finding
 from unbraid.flows.labels import Labels, understand
 from unbraid.manifold.neighbors import nearest
 
@@ -17,7 +17,6 @@ MIXED = 0.05
 TOLD = 0.05
 SPARSE = 0.5
 NEIGHBORS = 10
-FLOWS = ("flows",)
 
 
 def label_findings(labels: Any, rows: NDArray[np.intp], points: Floats, n: int, d: int) -> list[Finding]:
@@ -29,12 +28,6 @@ def label_findings(labels: Any, rows: NDArray[np.intp], points: Floats, n: int, 
     classes = known.values[rows]
     kept = classes >= 0
     return [*found, _sizes(known), *_neighbors(classes[kept], points[kept])]
-
-
-def labels_serve(findings: list[Finding]) -> bool:
-    """Whether a conditional method has what it needs."""
-    about = [f for f in findings if f.families == FLOWS]
-    return bool(about) and all(f.holds is not False for f in about) and about[0].holds is True
 
 
 def _conditions(known: Labels, d: int) -> Finding:

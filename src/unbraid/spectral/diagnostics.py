@@ -1,7 +1,7 @@
 """How far to trust a fitted embedding."""
 
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,13 @@ from unbraid.spectral.extension import LocalMaps
 from unbraid.spectral.figures import figures_of
 from unbraid.spectral.ica import Rotation, excess_kurtosis
 from unbraid.spectral.landmarks import Embedded
-from unbraid.spectral.refits import R_HAT, Reliability
 from unbraid.spectral.uncertainty import DOUBTFUL, TurnUncertainty, code_uncertainty
 from unbraid.trust.expected import ExpectedMCC, guess_of, not_simulated
 from unbraid.trust.support import dependence, near_gaussian
 from unbraid.trust.warnings import give, say
+
+if TYPE_CHECKING:  # refits are imported where they are asked for
+    from unbraid.spectral.refits import Reliability
 
 Floats = NDArray[np.float64]
 
@@ -98,7 +100,7 @@ class Diagnostics:
     expected_mcc: ExpectedMCC | None = None
     unguessed: str = "it was fitted before guesses were made"
     figures: dict[str, float] = field(default_factory=dict)
-    reliability: Reliability | None = None
+    reliability: "Reliability | None" = None
 
     def __str__(self) -> str:
         lines = [
@@ -175,22 +177,6 @@ def diagnose(
         figures=seen,
         **figures,
     )
-
-
-def found_again(diagnostics: Diagnostics, reliability: Reliability) -> Diagnostics:
-    """The diagnostics with what refits say, and a concern where a code was not found again."""
-    lost = np.flatnonzero(reliability.r_hat > R_HAT)
-    found = [
-        say(
-            "UB212",
-            codes=codes_in_words([int(j)]),
-            correlation=reliability.per_code[j],
-            r_hat=reliability.r_hat[j],
-            usual=R_HAT,
-        )
-        for j in lost
-    ]
-    return replace(diagnostics, reliability=reliability, concerns=diagnostics.concerns + found)
 
 
 def concerns_of(figures: dict[str, Any], *, with_ica: bool, kind: str) -> list[str]:

@@ -8,11 +8,9 @@ from numpy.typing import NDArray
 
 from unbraid.runtime.progress import bar
 from unbraid.spectral.base import Evidence, SpectralEstimator
-from unbraid.spectral.diagnostics import found_again
 from unbraid.spectral.embeddings import LTSA, HessianEigenmaps, LaplacianEigenmaps
 from unbraid.spectral.evidence import check_evidence, rotation_matrix
 from unbraid.spectral.landmarks import Embedded
-from unbraid.spectral.refits import reliability_of
 from unbraid.spectral.trial import Settings
 
 Floats = NDArray[np.float64]
@@ -73,6 +71,7 @@ class FollowedByICA(SpectralEstimator):
     def _find_again(self, found: Embedded, X: Any, evidence: Evidence | None, rng: np.random.RandomState) -> None:
         if self.trust == "cheap":
             return
+        from unbraid.spectral.refits import found_again, reliability_of
 
         def unmix(again: Embedded) -> tuple[Floats, Floats]:
             mean, matrix, _ = self._unmix_by(evidence, X, again) if evidence else again.choice.unmix(again.fresh, rng)

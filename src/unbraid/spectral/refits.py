@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.stats import rankdata
 
+from unbraid.estimator.summary import codes_in_words
+from unbraid.spectral.diagnostics import Diagnostics
 from unbraid.spectral.evidence import by_support
 from unbraid.spectral.landmarks import Embedded
 from unbraid.spectral.trial import Choice, Embedding, Settings, choose
-from unbraid.trust.warnings import ConvergenceWarning
+from unbraid.trust.warnings import ConvergenceWarning, say
 
 Floats = NDArray[np.float64]
 Unmix = Callable[[Embedded], tuple[Floats, Floats]]  # from an embedding to the mean and the matrix of the codes
@@ -184,6 +186,22 @@ class _Record:
         m, wanted = len(solved), 1 + sum(refit.source in SAME for refit in self.refits)
         per_code = intraclass(solved) * (m * (m - 1)) / (wanted * (wanted - 1))  # failed ones correlate with none
         return Reliability(per_code, np.max([refit.turn for refit in self.refits], axis=0), self.refits)
+
+
+def found_again(diagnostics: Diagnostics, reliability: Reliability) -> Diagnostics:
+    """The diagnostics with what refits say, and a concern where a code was not found again."""
+    lost = np.flatnonzero(reliability.r_hat > R_HAT)
+    found = [
+        say(
+            "UB212",
+            codes=codes_in_words([int(j)]),
+            correlation=reliability.per_code[j],
+            r_hat=reliability.r_hat[j],
+            usual=R_HAT,
+        )
+        for j in lost
+    ]
+    return replace(diagnostics, reliability=reliability, concerns=diagnostics.concerns + found)
 
 
 def aligned_with(reference: Floats, codes: Floats) -> tuple[Floats, Floats]:
