@@ -45,16 +45,6 @@ class Estimator(InheritsParameters, ClassNamePrefixFeaturesOutMixin, Transformer
     def _summary(self) -> Summary:
         raise NotImplementedError
 
-    @classmethod
-    def _upgrade(cls, state: dict[str, Any], run_format: int) -> dict[str, Any]:
-        """Runs of format 1 may lack what is known of the rows: theirs are read as the numbers that they hold."""
-        state = super()._upgrade(state, run_format)
-        if run_format == 1 and "n_features_in_" in state:
-            state.setdefault("row_shape_", state.get("_shape_in", (state["n_features_in_"],)))
-            state.setdefault("unit_", 1.0)
-            state.setdefault("is_picture_", state["unit_"] != 1)
-        return state
-
     def _read(self, X: Any, *, fewest: int = 2) -> Rows:
         """Data to fit: their shape, names and unit are kept."""
         rows = Rows(X, fewest=fewest)

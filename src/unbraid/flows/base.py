@@ -158,24 +158,6 @@ class FlowEstimator(FlowCoder):
         """Steps between evaluations; those of images cost tens of steps, so there are at most a hundred."""
         return max(100, self.max_steps // 100) if images else max(1, min(50, self.max_steps // 8))
 
-    @classmethod
-    def _upgrade(cls, state: dict[str, Any], run_format: int) -> dict[str, Any]:
-        """Runs of format 1 kept the losses of all starts as "loss", and had no measure of the data noise.
-
-        The factor of the drop and how many latents are above the noise were not kept at first.
-        """
-        state = super()._upgrade(state, run_format)
-        if run_format == 1 and "order_" in state:
-            d = len(state["order_"])
-            state |= {"above_noise_": np.full(d, np.nan), "n_informative_interval_": (1, d)}
-            state["history_"] = [r | {"losses": r["loss"], "loss": min(r["loss"])} for r in state["history_"]]
-        if "order_" in state and "n_above_noise_" not in state:
-            ratios = state["above_noise_"]
-            count = count_above_noise(ratios) if np.isfinite(ratios).all() else None
-            state["n_above_noise_"] = count.above if count else len(ratios)
-            state.setdefault("n_informative_drop_", count.drop if count else np.nan)
-        return state
-
     def _summary(self) -> Summary:
         return summary_of(self)
 

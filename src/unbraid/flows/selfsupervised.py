@@ -255,15 +255,6 @@ class SelfSupervisedGIN(FlowEstimator):
             return self._codes_of(members).reshape(-1, n_members, self._n_features_out)
         return self._codes_of(self._new_rows(X))
 
-    @classmethod
-    def _upgrade(cls, state: dict[str, Any], run_format: int) -> dict[str, Any]:
-        """Older runs let every set have its own spread, did not keep how well starts agree, and kept one as it was."""
-        state = {"shared_spread": False, "consensus": False} | super()._upgrade(state, run_format)
-        if "order_" in state:
-            state.setdefault("found_again_", np.full(len(state["order_"]), np.nan))
-            state.setdefault("follows_consensus_", False)
-        return state
-
     def _get_state(self) -> dict[str, Any]:
         state = super()._get_state()
         if callable(state.get("augment")):

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from unbraid.saving.names import class_of, name_of, upgraded
+from unbraid.saving.names import class_of, completed, name_of
 
 BIT_GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 
@@ -26,11 +26,6 @@ class Stateful:
 
     def _set_state(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-
-    @classmethod
-    def _upgrade(cls, state: dict[str, Any], run_format: int) -> dict[str, Any]:
-        """A state that was written by this format, or an older one, as this class wants it now."""
-        return upgraded(cls, state, run_format)
 
 
 class Encoder:
@@ -102,9 +97,8 @@ class Encoder:
 class Decoder:
     """JSON to values. Each array is handed out once; those that nothing asked for are left in ``arrays``."""
 
-    def __init__(self, arrays: Mapping[str, np.ndarray], run_format: int):
+    def __init__(self, arrays: Mapping[str, np.ndarray]):
         self.arrays = dict(arrays)
-        self.run_format = run_format
         self._kinds = {
             "array": self._array,
             "items": self._text,
@@ -156,12 +150,12 @@ class Decoder:
         return random_state
 
     def _object(self, node: dict[str, Any]) -> Any:
-        cls: Any = class_of(node["object"], self.run_format)
-        state = {k: self(v) for k, v in node["state"].items()}
+        cls: Any = class_of(node["object"])
+        state = completed(cls, {k: self(v) for k, v in node["state"].items()})
         obj = object.__new__(cls)
         if isinstance(obj, Stateful):
-            obj._set_state(cls._upgrade(state, self.run_format))
+            obj._set_state(state)
         else:
-            for k, v in upgraded(cls, state, self.run_format).items():
+            for k, v in state.items():
                 object.__setattr__(obj, k, v)
         return obj

@@ -1,4 +1,4 @@
-"""What saved runs call things: the table of names, and how runs of older formats are read as today's.
+"""What saved runs call things: the table of names, and which attributes a class takes.
 
 A run names its classes by the short names below, never by module, so that moving a file breaks no run, and loading one
 imports nothing that the file asks for. Names are for ever: a class that goes leaves its name unused.
@@ -30,45 +30,6 @@ RECORDS = {
     "Rotation": "spectral.ica",
     "Selection": "spectral.selection",
 }
-
-# Format 1 wrote "module:class"; these are all the names it could hold.
-FORMAT_1 = {
-    f"unbraid.{home}:{name}": name
-    for home, names in {
-        "spectral.factors": ("HessianICA", "TangentICA", "LaplacianICA"),
-        "spectral.embeddings": ("HessianEigenmaps", "LTSA", "LaplacianEigenmaps"),
-        "spectral.pca_ica": ("PCAICA",),
-        "spectral.selection": ("Selection", "Candidate"),
-        "spectral.diagnostics": ("Diagnostics",),
-        "spectral.extension": ("LocalMaps",),
-        "spectral.reduction": ("Reduction",),
-        "spectral.ica": ("Rotation",),
-        "intrinsic_dimension": ("DimensionEstimate",),
-        "manifold.dimension": ("DimensionEstimate",),
-        "autoencoders.autoencoder": ("Autoencoder",),
-        "autoencoders.irmae": ("IRMAE",),
-        "autoencoders.hessian_autoencoder": ("HessianAutoencoder",),
-        "autoencoders.vae": ("VAE",),
-        "autoencoders.beta_vae": ("BetaVAE",),
-        "autoencoders.annealed_vae": ("AnnealedVAE",),
-        "autoencoders.factor_vae": ("FactorVAE",),
-        "autoencoders.beta_tcvae": ("BetaTCVAE",),
-        "autoencoders.dip_vae": ("DIPVAE",),
-        "flows.estimators": ("NICE", "RealNVP", "GIN"),
-        "flows.selfsupervised": ("SelfSupervisedGIN",),
-        "geometry.estimator": ("Geomancer",),
-    }.items()
-    for name in names
-}
-
-# Attributes of format 1 that have another name now, by the class (or a parent of it) that had them.
-RENAMED_SINCE_1: dict[str, dict[str, str]] = {
-    "SpectralEstimator": {"verbose": "progress", "n_restarts": "n_init"},
-    "PCAICA": {"n_restarts": "n_init"},
-    "FlowEstimator": {"n_informative": "n_factors"},
-}
-# Fitted attributes that format 1 does not have, with the value that says as much as is known.
-ADDED_SINCE_1: dict[str, dict[str, Any]] = {"Geomancer": {"concerns_": ()}}
 
 _registered: dict[str, type] = {}
 
@@ -113,9 +74,9 @@ def name_of(cls: type) -> str | None:
     return name if is_ours and (name in RECORDS or name in _estimators()) else None
 
 
-def class_of(name: Any, run_format: int) -> type:
-    """The class that a run of this format calls so."""
-    short = FORMAT_1.get(str(name)) if run_format == 1 else str(name)
+def class_of(name: Any) -> type:
+    """The class that runs call so."""
+    short = str(name)
     if short in _registered:
         return _registered[short]
     if short in _estimators():
@@ -136,23 +97,13 @@ def parameters_of(cls: type) -> dict[str, inspect.Parameter]:
     return dict(list(inspect.signature(cls.__init__).parameters.items())[1:])  # type: ignore[misc]
 
 
-def upgraded(cls: type, state: Mapping[str, Any], run_format: int) -> dict[str, Any]:
-    """The state of an object as its class wants it today.
+def completed(cls: type, state: Mapping[str, Any]) -> dict[str, Any]:
+    """The state of an object, with the defaults of parameters that it lacks.
 
-    Attributes of older formats get their new names, and parameters that have been added since get their defaults. A
-    state that lacks a parameter without a default, or has a public attribute that is neither a parameter (of the class
-    or of a parent) nor a fitted one (``name_``), is refused.
+    A state that lacks a parameter without a default, or has a public attribute that is neither a parameter (of the
+    class or of a parent) nor a fitted one (``name_``), is refused.
     """
-    parameters = parameters_of(cls)
-    if run_format == 1:
-        renamed: dict[str, str] = {}
-        added: dict[str, Any] = {}
-        for parent in cls.__mro__:
-            renamed |= RENAMED_SINCE_1.get(parent.__name__, {})
-            added |= ADDED_SINCE_1.get(parent.__name__, {})
-        state = {**added, **{k if k in parameters else renamed.get(k, k): v for k, v in state.items()}}
-    else:
-        state = dict(state)
+    state, parameters = dict(state), parameters_of(cls)
     if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         return state
     inherited = {k for parent in cls.__mro__ for k in parameters_of(parent)}

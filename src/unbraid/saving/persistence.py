@@ -1,7 +1,7 @@
 """Save and load estimators as a folder of ``config.json`` and an ``arrays-*.safetensors``; never pickle.
 
 A saved run is safe to share: loading it reads numbers and names, and builds only classes that it finds in a table of
-names. Format 2; runs of format 1 are read too. Only replacing ``config.json``, which names its arrays file, makes a
+names. Only replacing ``config.json``, which names its arrays file, makes a
 new run the one that is there, so a run is whole at any moment, whoever else saves to the same place.
 """
 
@@ -19,13 +19,13 @@ import numpy as np
 from unbraid.saving.encoding import Decoder, Encoder, Stateful
 
 FORMAT = 2
-CONFIG, ARRAYS = "config.json", "arrays.safetensors"  # format 1 has exactly these; now arrays have a name of their own
-OURS = re.compile(r"(arrays(-[0-9a-f]{16})?\.safetensors|config-[0-9a-f]{16}\.json)")
+CONFIG = "config.json"
+OURS = re.compile(r"(arrays-[0-9a-f]{16}\.safetensors|config-[0-9a-f]{16}\.json)")
 STALE = 3600  # seconds after which a file that no run names is what a killed process left behind
 
 
 class NotARunError(ValueError):
-    """A folder that is damaged, foreign, or of a newer format; the sentence says which."""
+    """A folder that is damaged, foreign, or of another format; the sentence says which."""
 
     def __init__(self, path: Path, why: str, remedy: str = "Save the model again, or copy the folder again, whole."):
         super().__init__(f"{path} is not a run that can be loaded: {why}. {remedy}")
@@ -36,7 +36,7 @@ class Persistent(Stateful):
 
     The state is the object's ``__dict__``: numbers, strings, arrays, sparse matrices, random states, and lists, dicts,
     dataclasses and Persistent objects of these. A class that holds something else (a torch module) overrides
-    ``_get_state`` and ``_set_state``; one whose attributes have changed since an older format, ``_upgrade``.
+    ``_get_state`` and ``_set_state``.
     """
 
     def save(self, path: str | os.PathLike[str]) -> Path:
@@ -117,7 +117,7 @@ def _arrays_named_in(path: Path) -> str | None:
     """The arrays file of the run that is there; None if there is none, or none that can be read."""
     try:
         config = json.loads((path / CONFIG).read_bytes())
-        return config.get("arrays", ARRAYS) if isinstance(config, dict) else None
+        return config.get("arrays") if isinstance(config, dict) else None
     except (FileNotFoundError, ValueError, RecursionError):
         return None
 
@@ -153,7 +153,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     FileNotFoundError
         If there is no run at all.
     NotARunError
-        If what is there is damaged, foreign, or of a newer format.
+        If what is there is damaged, foreign, or of another format.
     """
     path = Path(path)
     if not (path / CONFIG).is_file():
@@ -162,13 +162,13 @@ def load(path: str | os.PathLike[str]) -> Any:
         )
     try:
         config, arrays = _read(path)
-        decoder = Decoder(arrays, config["format"])
+        decoder = Decoder(arrays)
         obj = decoder(config["object"])
         if not isinstance(obj, Persistent):
             raise ValueError(f"it holds an object of class {type(obj).__name__}, which is no estimator")
         if decoder.arrays:
             raise ValueError(f"nothing names the array {min(decoder.arrays)}")
-        if config["format"] > 1 and config["object_crc32"] != _crc_of(config["object"]):
+        if config["object_crc32"] != _crc_of(config["object"]):
             raise ValueError(f"{CONFIG} was changed after it was written")
     except NotARunError:
         raise
@@ -194,7 +194,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     except ValueError as error:
         raise NotARunError(path, f"{CONFIG} is not JSON ({error})") from error
     _check_head(path, config)
-    file = path / (ARRAYS if config["format"] == 1 else config["arrays"])
+    file = path / config["arrays"]
     try:
         arrays = load_file(file)
         crc = _crc_of_file(file)
@@ -204,7 +204,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         raise NotARunError(path, f"{file.name} is missing") from error
     except SafetensorError as error:
         raise NotARunError(path, f"{file.name} is damaged ({error})") from error
-    if config["format"] > 1 and crc != config["arrays_crc32"]:
+    if crc != config["arrays_crc32"]:
         raise NotARunError(path, f"{file.name} is damaged: its checksum is {crc}, not {config['arrays_crc32']}")
     return config, arrays
 
@@ -215,16 +215,17 @@ def _check_head(path: Path, config: Any) -> None:
     found = config.get("format")
     if type(found) is not int or found < 1:
         raise NotARunError(path, f"{CONFIG} names no format (format: {found!r})")
-    if found > FORMAT:
+    if found != FORMAT:
         from unbraid import __version__
 
+        writer = config.get("unbraid")
         raise NotARunError(
             path,
-            f"it has format {found}, written by unbraid {config.get('unbraid')}; this is unbraid {__version__}, which "
-            f"reads the formats up to {FORMAT}",
-            f"Load it with unbraid {config.get('unbraid')} or later.",
+            f"it has format {found}, written by unbraid {writer}; this is unbraid {__version__}, which reads format "
+            f"{FORMAT}",
+            f"Load it with unbraid {writer} or later." if found > FORMAT else "Fit the model again.",
         )
-    if found > 1 and not (isinstance(config.get("arrays"), str) and OURS.fullmatch(config["arrays"])):
+    if not (isinstance(config.get("arrays"), str) and OURS.fullmatch(config["arrays"])):
         raise NotARunError(path, f"{CONFIG} names no arrays file (arrays: {config.get('arrays')!r})")
 
 

@@ -1,6 +1,4 @@
-"""The tables of a store, their version, and how an older one is brought to it."""
-
-from collections.abc import Callable
+"""The tables of a store, and their version."""
 
 from sqlalchemy import Column, Connection, Float, Index, Integer, LargeBinary, MetaData, String, Table, Text, select
 
@@ -75,20 +73,6 @@ blobs = Table(
 OF_A_RUN = (scores, losses, curves, kept, provenance)
 
 
-def _name_by_what_is_said(connection: Connection) -> None:
-    """Version 1 knew a spec by all its keys, also those that nobody gave, so that a new key would have changed it."""
-    from unbraid.study.spec import StudySpec
-
-    text = read_meta(connection).get("spec")
-    if text is not None:
-        identity = StudySpec.model_validate_json(text).identity
-        connection.execute(meta.update().where(meta.c.key == "identity").values(value=identity))
-
-
-# From a version to the next; each step runs in the transaction that opens the store.
-MIGRATIONS: dict[int, Callable[[Connection], None]] = {1: _name_by_what_is_said}
-
-
 class StoreError(ValueError):
     """A store that cannot be used as asked: newer, foreign, of another study, or in use."""
 
@@ -97,20 +81,14 @@ def read_meta(connection: Connection) -> dict[str, str]:
     return {row.key: row.value for row in connection.execute(select(meta.c.key, meta.c.value))}
 
 
-def migrate(connection: Connection, place: str) -> None:
-    """Bring the tables to ``VERSION``; a newer store is refused."""
+def check_version(connection: Connection, place: str) -> None:
+    """Refuse a store whose tables are of another version."""
     from unbraid import __version__
 
     head = read_meta(connection)
-    found = int(head.get("schema", "0"))
-    if found > VERSION:
+    found = head.get("schema")
+    if found != str(VERSION):
         raise StoreError(
-            f"{place} has version {found}, written by unbraid {head.get('unbraid', 'of a later version')}; this is "
-            f"unbraid {__version__}, which reads versions up to {VERSION}. Install that version or a later one."
+            f"{place} has version {found}, written by unbraid {head.get('unbraid')}; this is unbraid {__version__}, "
+            f"which reads version {VERSION}. Open it with the version that wrote it, or give another --store."
         )
-    while found < VERSION:
-        if found not in MIGRATIONS:
-            raise StoreError(f"{place} names no version that is known ({found}); it is not a store of a study.")
-        MIGRATIONS[found](connection)
-        found += 1
-        connection.execute(meta.update().where(meta.c.key == "schema").values(value=str(found)))

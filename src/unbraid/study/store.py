@@ -112,7 +112,7 @@ class Store:
                     schema.metadata.create_all(connection)
                     head = {"schema": str(schema.VERSION), "unbraid": __version__}
                     connection.execute(schema.meta.insert(), [{"key": k, "value": v} for k, v in head.items()])
-                schema.migrate(connection, self.shown)
+                schema.check_version(connection, self.shown)
         except OperationalError as error:
             raise StoreError(f"{self.shown} cannot be opened: {str(error.orig).strip()}.") from error
         except DatabaseError as error:

@@ -8,7 +8,6 @@ import torch
 from torch import Tensor
 
 FORMAT = "unbraid checkpoint 2"
-EARLIER = "unbraid autoencoder checkpoint 1"
 
 
 def write_checkpoint(path: Path, tensors: dict[str, Tensor], state: dict[str, Any]) -> None:
@@ -50,11 +49,6 @@ def read_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
             f"the checkpoint {path} cannot be read ({error}): it is damaged, cut short, or no checkpoint. It was left "
             "alone; remove it to train from the start, or give another path."
         ) from error
-    if header.get("format") == EARLIER or {"progress", "rng", "schedule"} <= header.keys():
-        raise ValueError(
-            f"the checkpoint {path} was written by an earlier version of unbraid, whose runs cannot be gone on with. "
-            "It was left alone; remove it to train from the start, or give another path."
-        )
     if header.get("format") != FORMAT:
         raise ValueError(
             f"{path} is not a checkpoint of unbraid (format {header.get('format')!r}). It was left alone; give another "
