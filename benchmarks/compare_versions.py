@@ -46,7 +46,9 @@ CASES = {
     ),
     "metrics, evaluate fast protocol": (
         "rng = np.random.default_rng(0); F = rng.integers(0, 10, (10_000, 5)); "
-        "C = F + .3 * rng.normal(size=F.shape); f = lambda: ub.evaluate(C, F, metrics=['mig', 'sap', 'factor_vae'])",
+        "C = F + .3 * rng.normal(size=F.shape); import inspect; "  # older versions take codes first
+        "given = (F, C) if 'codes' in inspect.signature(ub.evaluate).parameters else (C, F); "
+        "f = lambda: ub.evaluate(*given, metrics=['mig', 'sap', 'factor_vae'])",
         "ub.metrics.mig(F, C)",
     ),
     "autoencoders, beta-VAE, 300 steps": (

@@ -24,6 +24,7 @@ ABOUT = {
     "UB104": "theory/gin",
     "UB105": "theory/product-manifold",
     "UB106": "theory/product-manifold",
+    "UB107": "metrics",
     "UB20": "theory/hessian-ica",
     "UB21": "theory/hessian-ica",
     "UB212": "trust",

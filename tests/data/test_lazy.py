@@ -116,10 +116,10 @@ def test_a_model_travels_once_and_not_with_every_block(sheet):
 def test_evaluate_takes_lazy_codes_and_factors(sheet):
     X, factors = sheet
     codes = 2.0 * factors + 1
-    found = ub.evaluate(da.from_array(codes, chunks=(500, 1)), da.from_array(factors, chunks=(700, 2)), metrics="mcc")
+    found = ub.evaluate(da.from_array(factors, chunks=(700, 2)), da.from_array(codes, chunks=(500, 1)), metrics="mcc")
     assert found["mcc"].value == pytest.approx(1)
     assert found.n_samples == 10_000
-    mixed = ub.evaluate(da.from_array(codes, chunks=(500, 2)), factors, metrics="mcc")
+    mixed = ub.evaluate(factors, da.from_array(codes, chunks=(500, 2)), metrics="mcc")
     assert mixed["mcc"].value == pytest.approx(1)
 
 
@@ -133,7 +133,7 @@ def test_evaluate_takes_a_model_and_lazy_data(sheet):
 
 def test_evaluate_refuses_rows_that_do_not_match():
     with pytest.raises(ValueError, match="20 rows of factors and 30 rows"):
-        ub.evaluate(da.ones((30, 2), chunks=10), da.ones((20, 2), chunks=10))
+        ub.evaluate(da.ones((20, 2), chunks=10), da.ones((30, 2), chunks=10))
 
 
 def test_a_zarr_folder_goes_the_same_way(sheet, tmp_path):

@@ -28,7 +28,7 @@ QUICK = dataclasses.replace(
 
 @pytest.fixture(scope="module")
 def result():
-    return ub.evaluate(CODES, FACTORS, protocol=QUICK)
+    return ub.evaluate(FACTORS, CODES, protocol=QUICK)
 
 
 def test_every_metric_has_its_rows(result):
@@ -64,10 +64,10 @@ def test_the_ceiling_of_mig_on_a_32_valued_factor(marginal, expected):
     rng = np.random.default_rng(1)
     factors = rng.integers(32, size=10_000)
     protocol = dataclasses.replace(QUICK, name="ceiling", ceiling_marginal=marginal)
-    score = ub.evaluate(factors + 0.0, factors, metrics="mig", protocol=protocol)["mig"]
+    score = ub.evaluate(factors, factors + 0.0, metrics="mig", protocol=protocol)["mig"]
     assert score.ceiling == pytest.approx(expected, abs=0.01)
     codes = rng.normal(size=10_000) if marginal == "gaussian" else rng.uniform(size=10_000)
-    assert ub.evaluate(codes, factors, metrics="mig", protocol=QUICK)["mig"].ceiling == pytest.approx(
+    assert ub.evaluate(factors, codes, metrics="mig", protocol=QUICK)["mig"].ceiling == pytest.approx(
         expected, abs=0.015
     )
 
@@ -75,12 +75,12 @@ def test_the_ceiling_of_mig_on_a_32_valued_factor(marginal, expected):
 def test_no_code_of_the_same_marginal_beats_the_ceiling():
     """Uniform factors found exactly: the ceiling is 1, not that of Gaussian codes; exact classes likewise."""
     factors = RNG.uniform(size=(1000, 2))
-    score = ub.evaluate(-factors[:, ::-1], factors, metrics="mcc", protocol=QUICK)["mcc"]
+    score = ub.evaluate(factors, -factors[:, ::-1], metrics="mcc", protocol=QUICK)["mcc"]
     assert score.value == pytest.approx(1)
     assert score.ceiling == pytest.approx(1)
-    exact = ub.evaluate(FACTORS * 1.0, FACTORS, metrics="mig", protocol=QUICK)["mig"]
+    exact = ub.evaluate(FACTORS, FACTORS * 1.0, metrics="mig", protocol=QUICK)["mig"]
     assert exact.ceiling == pytest.approx(exact.value)
-    dead = ub.evaluate(np.zeros((400, 3)), FACTORS, metrics="mig", protocol=QUICK)["mig"]
+    dead = ub.evaluate(FACTORS, np.zeros((400, 3)), metrics="mig", protocol=QUICK)["mig"]
     assert dead.ceiling > 0.7
 
 
@@ -88,7 +88,8 @@ def test_one_code_that_fits_the_poorer_of_two_factors_is_at_the_ceiling():
     """MIG is half of 1 - 0 there; with a code for the factor of 30 values, in 20 bins, it would be less."""
     rng = np.random.default_rng(0)
     factors = np.column_stack([rng.integers(3, size=2000), rng.integers(30, size=2000)])
-    score = ub.evaluate(1.0 * factors[:, :1], factors, metrics="mig", protocol=QUICK)["mig"]
+    with pytest.warns(ub.warnings.AssumptionWarning, match="UB107"):
+        score = ub.evaluate(factors, 1.0 * factors[:, :1], metrics="mig", protocol=QUICK)["mig"]
     assert score.value == pytest.approx(0.5, abs=0.02)
     assert score.ceiling == pytest.approx(score.value)
 
@@ -155,7 +156,7 @@ def test_the_interval_covers_the_true_value(name):
     covered = []
     for _ in range(200):
         factors, codes = draw(1000, rng)
-        score = ub.evaluate(codes, factors, metrics=name, protocol=rules)[name]
+        score = ub.evaluate(factors, codes, metrics=name, protocol=rules)[name]
         covered.append(score.low <= truth <= score.high)
     print(f"{name}: covered in {np.mean(covered):.1%}")
     assert 0.90 <= np.mean(covered) <= 0.99
@@ -173,7 +174,7 @@ def test_the_interval_covers_the_limit_of_many_samples(name):
     covered = []
     for _ in range(200):
         factors, codes = draw(1000, rng)
-        score = ub.evaluate(codes, factors, metrics=name)[name]
+        score = ub.evaluate(factors, codes, metrics=name)[name]
         covered.append(score.low <= truth <= score.high)
     print(f"{name}: covered in {np.mean(covered):.1%}")
     assert 0.90 <= np.mean(covered) <= 0.99
@@ -207,9 +208,38 @@ def test_a_model_encodes_one_pool_once():
     isometry = ub.evaluate(model, (np.hstack([u, u]), u), metrics="local_isometry", protocol=QUICK)["local_isometry"]
     assert isometry.value == pytest.approx(1)
     with pytest.raises(ValueError, match="local_isometry need the observations"):
-        ub.evaluate(CODES, FACTORS, metrics="local_isometry")
+        ub.evaluate(FACTORS, CODES, metrics="local_isometry")
     X, factors = Grid().sample(300, random_state=1)
     assert ub.evaluate(model, (X, factors), metrics="mcc", protocol=QUICK).n_samples == 300
+
+
+def test_types_tell_a_model_from_data_in_either_position():
+    """A function encodes as a model does; keywords say the same as positions."""
+    model, data = Encoder(), Grid()
+    ways = [
+        ub.evaluate(model, data, metrics="mcc", protocol=QUICK),
+        ub.evaluate(data, model, metrics="mcc", protocol=QUICK),
+        ub.evaluate(factors=data, codes=model.transform, metrics="mcc", protocol=QUICK),
+        ub.evaluate(data.sample(QUICK.pool, random_state=QUICK.random_state), model, metrics="mcc", protocol=QUICK),
+    ]
+    assert len({way["mcc"].value for way in ways}) == 1
+    assert ub.evaluate(codes=CODES, factors=FACTORS, metrics="mig", protocol=QUICK)["mig"].value == ub.metrics.mig(
+        FACTORS, CODES
+    )
+
+
+def test_swapped_arrays_never_give_a_calm_number():
+    """Three factors in eight codes: MCC .985 would become .369."""
+    rng = np.random.default_rng(0)
+    factors = rng.normal(size=(600, 3))
+    codes = np.hstack([factors + 0.17 * rng.normal(size=(600, 3)), rng.normal(size=(600, 5))])
+    assert ub.evaluate(factors, codes, metrics="mcc", protocol=QUICK)["mcc"].value == pytest.approx(0.985, abs=0.003)
+    with pytest.warns(ub.warnings.AssumptionWarning, match="UB107") as given:
+        swapped = ub.evaluate(codes, factors, metrics="mcc", protocol=QUICK)["mcc"].value
+    assert swapped == pytest.approx(0.369, abs=0.003)
+    assert given[0].filename == __file__
+    with pytest.raises(ValueError, match=r"\(factors, codes\)"):
+        ub.evaluate(CODES, FACTORS, metrics="mcc", protocol=QUICK)
 
 
 def test_observations_of_every_kind_are_encoded_alike():
@@ -231,7 +261,7 @@ def test_observations_of_every_kind_are_encoded_alike():
 def test_a_frame_of_codes_is_no_model():
     """Frames have methods ``transform`` and ``sample`` of another meaning."""
     pandas = pytest.importorskip("pandas")
-    found = ub.evaluate(pandas.DataFrame(CODES), pandas.DataFrame(FACTORS), metrics="mig", protocol=QUICK)
+    found = ub.evaluate(pandas.DataFrame(FACTORS), pandas.DataFrame(CODES), metrics="mig", protocol=QUICK)
     assert found["mig"].value == ub.metrics.mig(FACTORS, CODES)
 
 
@@ -274,22 +304,22 @@ def test_mixed_and_continuous_factors():
     pandas = pytest.importorskip("pandas")
     table = pandas.DataFrame({"shape": FACTORS[:, 0], "x": CODES[:, 1] + 0.0})
     names = ["mcc", "mig", "sap", "dci", "explicitness", "downstream_logistic"]
-    result = ub.evaluate(CODES, table, metrics=names, protocol=QUICK)
+    result = ub.evaluate(table, CODES, metrics=names, protocol=QUICK)
     assert 0 < result["sap"].value <= 1
-    assert ub.evaluate(CODES, CODES[:, :2], metrics=names, protocol=QUICK)["mcc"].value == pytest.approx(1)
+    assert ub.evaluate(CODES[:, :2], CODES, metrics=names, protocol=QUICK)["mcc"].value == pytest.approx(1)
 
 
 def test_errors_say_what_to_do():
     with pytest.raises(ValueError, match=r"unknown metric\(s\) migg; known are: all, mcc"):
-        ub.evaluate(CODES, FACTORS, metrics="migg")
+        ub.evaluate(FACTORS, CODES, metrics="migg")
     with pytest.raises(ValueError, match="'dlib-v1', 'fast'"):
-        ub.evaluate(CODES, FACTORS, protocol="slow")
+        ub.evaluate(FACTORS, CODES, protocol="slow")
     with pytest.raises(TypeError, match="give the model itself"):
-        ub.evaluate(CODES, Grid())
+        ub.evaluate(Grid(), CODES)
     with pytest.raises(TypeError, match=r"pair \(X, factors\)"):
         ub.evaluate(Encoder(), FACTORS)
     with pytest.raises(KeyError, match="was not scored"):
-        ub.evaluate(CODES, FACTORS, metrics="mcc", protocol=QUICK)["mig"]
+        ub.evaluate(FACTORS, CODES, metrics="mcc", protocol=QUICK)["mig"]
     with pytest.raises(ValueError, match="taken"):
         register(Metric("other", lambda s, p, seed: 0.0, reads={"mig": float}))
     with pytest.raises(ValueError, match="taken"):

@@ -86,7 +86,7 @@ def test_graphs_of_pictures_are_the_model(name, options, tmp_path):
 def test_the_folder_is_one_of_a_hub(tmp_path):
     X = vectors(300, 0)
     model = ub.PCAICA(2, random_state=0).fit(X)
-    scores = ub.evaluate(model.transform(X), X[:, :2], metrics="mcc")
+    scores = ub.evaluate(X[:, :2], model.transform(X), metrics="mcc")
     folder = model.export_onnx(tmp_path / "model", evaluation=scores, about="Two factors of a bent sheet.")
     assert np.array_equal(ub.load(folder).transform(X), model.transform(X))
     card = (folder / "README.md").read_text()

@@ -119,7 +119,7 @@ def test_known_even_matrices():
 def test_supervised_scores_fall_to_chance_and_the_codes_look_alike(d):
     z = np.random.default_rng(0).uniform(size=(5000, d))
     u = entangle(z, stats.uniform())
-    for score in ub.evaluate(u, z, ["mig", "sap", "modularity"], progress=False):
+    for score in ub.evaluate(z, u, ["mig", "sap", "modularity"], progress=False):
         assert score.value < score.chance + 0.05, score
     assert ub.metrics.mig(z, z) > 0.8
     assert ub.metrics.total_correlation(u) == pytest.approx(ub.metrics.total_correlation(z), abs=2e-3)

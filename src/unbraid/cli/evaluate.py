@@ -51,7 +51,7 @@ def evaluate(
             f"{run} alone cannot be scored. Add the file of its factors (`unbraid evaluate codes.npy factors.npy`) "
             "or the data set (`unbraid evaluate RUN --dataset NAME`)."
         )
-    result = ub.evaluate(subject, truth, metrics=names, protocol=protocol)
+    result = ub.evaluate(truth, subject, metrics=names, protocol=protocol)
     typer.echo(str(result))
     if json is not None:
         result.to_json(json)

@@ -15,6 +15,7 @@ from unbraid.evaluation.table import Evaluation, Score
 from unbraid.metrics import Metric
 from unbraid.runtime.progress import bar
 from unbraid.runtime.tracking import Track
+from unbraid.trust.warnings import warn
 
 __all__ = [
     "PROTOCOLS",
@@ -33,8 +34,8 @@ __all__ = [
 
 
 def evaluate(
-    model_or_codes: Any,
-    dataset_or_factors: Any,
+    factors: Any,
+    codes: Any,
     metrics: str | Iterable[str] = "all",
     *,
     protocol: str | Protocol = "fast",
@@ -49,11 +50,13 @@ def evaluate(
 
     Parameters
     ----------
-    model_or_codes : estimator with ``transform``, or array (n_samples, n_codes)
-    dataset_or_factors : data set, its name, a pair (X, factors), or array (n_samples, n_factors)
-        A data set has ``sample(n, random_state) -> X, factors``. X is anything that the model's ``fit`` takes: arrays,
-        memory maps, files, frames, tensors, Dask arrays. With codes, the array of their factors: integers are classes,
-        floats are continuous. Of Dask arrays as many rows are drawn as the protocol needs, where the blocks are.
+    factors : array (n_samples, n_factors), or data to encode: a data set, its name, or a pair (X, factors)
+        Integers are classes, floats are continuous. A data set has ``sample(n, random_state) -> X, factors``. X is
+        anything that the model's ``fit`` takes: arrays, memory maps, files, frames, tensors, Dask arrays. Of Dask
+        arrays as many rows are drawn as the protocol needs, where the blocks are.
+    codes : array (n_samples, n_codes), estimator with ``transform``, or function of X
+        A model or function encodes the data. Their types tell a model from data, so ``evaluate(model, dataset)`` means
+        the same as ``evaluate(dataset, model)``; arrays come in the order of every metric.
     metrics : "all", a name, or names
         Names of metrics or of rows of the table.
     protocol : {"fast", "dlib-v1"} or Protocol
@@ -71,18 +74,21 @@ def evaluate(
     --------
     >>> rng = np.random.default_rng(0)
     >>> factors = rng.integers(0, 5, size=(500, 2))
-    >>> result = evaluate(factors + 0.3 * rng.normal(size=(500, 2)), factors, metrics=["mcc", "mig"])
+    >>> result = evaluate(factors, factors + 0.3 * rng.normal(size=(500, 2)), metrics=["mcc", "mig"])
     >>> result["mcc"].low < result["mcc"].value < result["mcc"].high
     True
     """
     rules = find_protocol(protocol)
     with bar("evaluate", total=None, show=progress) as advance:
         factors, codes, observations = encode_pool(
-            model_or_codes, dataset_or_factors, rules.pool, rules.random_state, lambda n: advance(n, metric="encode")
+            factors, codes, rules.pool, rules.random_state, lambda n: advance(n, metric="encode")
         )
         chosen = select(metrics, observations=observations is not None)
         sizes = {"n_samples": rules.n_samples, "n_train": rules.n_train, "n_test": rules.n_test}
         sample = draw_sample(factors, codes, observations, **sizes, random_state=rules.random_state)
+    n_factors, n_codes = sample.pool_factors.shape[1], sample.pool_codes.shape[1]
+    if n_codes < n_factors and observations is None:  # of a model, the types tell which is which
+        warn("UB107", n_factors=n_factors, n_codes=n_codes)
     ideals = sample.ideals(rules.ceiling_marginal, rules.random_state)
     scores: list[Score] = []
     with bar("score", total=sum(_steps(x, rules) + len(ideals) for x in chosen), show=progress) as advance:
@@ -96,8 +102,8 @@ def evaluate(
         n_samples=len(sample.rows),
         n_train=len(sample.train),
         n_test=len(sample.test),
-        n_codes=sample.pool_codes.shape[1],
-        n_factors=sample.pool_factors.shape[1],
+        n_codes=n_codes,
+        n_factors=n_factors,
         version=__version__,
     )
     _tell(found)

@@ -43,35 +43,52 @@ class _Array(Protocol):
 
 
 def encode_pool(
-    model_or_codes: Any, data: Any, n: int, random_state: int, on_rows: Callable[[int], Any]
+    truth: Any, codes: Any, n: int, random_state: int, on_rows: Callable[[int], Any]
 ) -> tuple[Any, Any, Rows | None]:
     """Factors, codes, and the observations if a model encoded them; ``n`` samples of a data set."""
-    if isinstance(model_or_codes, _Array) or not isinstance(model_or_codes, _Encoder):
-        if isinstance(data, str) or (isinstance(data, _Sampler) and not isinstance(data, _Array)):
+    if _encoder(truth) or _is_dataset(codes):
+        truth, codes = codes, truth
+    encode = _encoder(codes)
+    if encode is None:
+        if _is_dataset(truth):
             raise TypeError("codes were given with a data set; give the model itself, or the factors of these codes.")
-        factors, codes = _pool_of(data, model_or_codes, n, random_state)
-        return factors, codes, None
-    if isinstance(data, str):
-        data = import_module("unbraid.datasets").load(data)
-    if isinstance(data, tuple) and len(data) == 2:
-        factors, X = _pool_of(data[1], data[0], n, random_state)
-    elif isinstance(data, _Sampler) and not isinstance(data, _Array):
-        X, factors = data.sample(n, random_state=random_state)
-        if isinstance(data, _OfKinds):
-            _tell_angles(data)
+        return *_pool_of(truth, codes, n, random_state), None
+    if isinstance(truth, str):
+        truth = import_module("unbraid.datasets").load(truth)
+    if isinstance(truth, tuple) and len(truth) == 2:
+        factors, X = _pool_of(truth[1], truth[0], n, random_state)
+    elif _is_dataset(truth):
+        X, factors = truth.sample(n, random_state=random_state)
+        if isinstance(truth, _OfKinds):
+            _tell_angles(truth)
     else:
         raise TypeError(
-            f"a {type(model_or_codes).__name__} needs data to encode, and received {type(data).__name__}: "
+            f"a {type(codes).__name__} needs data to encode, and received {type(truth).__name__}: "
             "give a data set, its name, or a pair (X, factors)."
         )
     rows = Rows(X)
     if not is_sliceable(rows.source):  # blocks, of which no row can be looked up
         rows = Rows(np.concatenate(list(rows.stored())))
-    codes = []
+    parts = []
     for block in _blocks(X, rows):
-        codes.append(np.asarray(model_or_codes.transform(block)))
-        on_rows(len(codes[-1]))
-    return factors, np.concatenate(codes), rows
+        parts.append(np.asarray(encode(block)))
+        on_rows(len(parts[-1]))
+    return factors, np.concatenate(parts), rows
+
+
+def _encoder(given: Any) -> Callable[[Any], Any] | None:
+    """What turns observations into codes, if that is what was given."""
+    if isinstance(given, _Array):
+        return None
+    if isinstance(given, _Encoder):
+        return given.transform
+    return given if callable(given) and not isinstance(given, _Sampler) else None
+
+
+def _is_dataset(given: Any) -> bool:
+    return isinstance(given, str) or (
+        isinstance(given, _Sampler) and not isinstance(given, _Array) and not isinstance(given, _Encoder)
+    )
 
 
 def _tell_angles(data: "_OfKinds") -> None:

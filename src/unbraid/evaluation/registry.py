@@ -21,7 +21,7 @@ def register(metric: Metric) -> None:
     >>> import unbraid as ub
     >>> spread = ub.metrics.Metric("spread", lambda sample, protocol, seed: sample.codes.std(), needs=())
     >>> ub.evaluation.register(spread)
-    >>> ub.evaluate([[0.0], [1.0], [0.0], [1.0]], [0, 1, 0, 1], metrics="spread")["spread"].value
+    >>> ub.evaluate([0, 1, 0, 1], [[0.0], [1.0], [0.0], [1.0]], metrics="spread")["spread"].value
     0.5
     >>> del ub.evaluation.REGISTRY["spread"]
     """

@@ -46,12 +46,24 @@ def check(factors: ArrayLike, codes: ArrayLike, *, min_samples: int = 2) -> tupl
     (a pandas DataFrame, or an object array) keeps the kind of each column.
     """
     truth, z = check_factors(factors), check_codes(codes, min_samples=min_samples)
+    _check_order(truth, np.asarray(codes).dtype)
     if len(truth.values) != len(z):
         raise ValueError(
             f"factors have {len(truth.values)} rows and codes {len(z)}; "
             "metrics need the same samples in the same order."
         )
     return truth, z
+
+
+def _check_order(truth: Factors, codes: np.dtype) -> None:
+    """Refuse integers as codes of factors that are not whole numbers: almost always the two were swapped."""
+    fractions = int((truth.values % 1 != 0).any(axis=0).sum())
+    if codes.kind in "iub" and fractions:
+        raise ValueError(
+            f"codes are integers ({codes}) while {fractions} of {len(truth.discrete)} factors are not whole numbers, "
+            "so the arguments look swapped. The order is (factors, codes). If these are quantised codes of continuous "
+            "factors, pass them as floats: codes.astype(float)."
+        )
 
 
 def check_codes(codes: ArrayLike, name: str = "codes", *, min_samples: int = 2) -> np.ndarray:

@@ -1,5 +1,6 @@
 """Probes: what an encoder that you have already knows about the factors of a data set."""
 
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from os import PathLike
@@ -188,7 +189,9 @@ def _probe(
         np.asarray(drawn.factors), axes.codes, sample.train, sample.test, drawn.factor_names,
         random_state=rules.random_state, progress=progress,
     )  # fmt: skip
-    found = evaluate(axes.codes, drawn.factors, metrics, protocol=rules, progress=progress)
+    with warnings.catch_warnings():  # fewer codes than factors: of an encoder it is clear which is which
+        warnings.filterwarnings("ignore", message="UB107")
+        found = evaluate(drawn.factors, axes.codes, metrics, protocol=rules, progress=progress)
     return Probe(
         encoder.name,
         drawn.name,

@@ -86,7 +86,7 @@ def run_scores(cell: Cell, bench: "Bench") -> Mapping[str, Any]:
     codes = Entangle(laws(cell["law"], cell["n_factors"]), cell["turn"])(z)
     rules = replace(PROTOCOLS["fast"], **SIZES)
     asked = ["mig", "sap", "dci", "modularity", "beta_vae", "factor_vae", "mcc"]
-    rows = evaluate(codes, z, asked, protocol=rules, progress=False)
+    rows = evaluate(z, codes, asked, protocol=rules, progress=False)
     wanted = (*AT_CHANCE, *ABOVE_CHANCE)
     return {
         **{score.name: score.value for score in rows if score.name in wanted},

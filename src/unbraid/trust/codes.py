@@ -71,6 +71,12 @@ CODES = {
         "A factor that wraps around has no order, which most metrics need.",
         "If the factor covers less than half a turn.",
     ),
+    "UB107": Code(
+        "{n_factors} factors are scored against {n_codes} codes, so not every factor has a code of its own.",
+        "The order is evaluate(factors, codes): swap the two if they came in another order.",
+        "There are fewer columns of codes than of factors, or the two arguments were swapped.",
+        "If the representation has fewer dimensions than there are factors.",
+    ),
     "UB201": Code(
         "an eigenvector lives on {share:.1f} % of the points: the embedding has collapsed.",
         "Raise tangent_weight, or try another n_neighbors.",
