@@ -20,10 +20,10 @@ help:
 	@echo "make lint           style, types, docstrings and pages only"
 	@echo "make docs           the documentation, examples run"
 
-$(STAMP): pyproject.toml constraints.txt
+$(STAMP): pyproject.toml papers/pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install -q -c constraints.txt torch==2.13.0
-	$(BIN)/pip install -q -c constraints.txt -e ".[dev]"
+	$(BIN)/pip install -q -c constraints.txt -e ".[dev]" -e papers
 	touch $@
 
 demo: $(STAMP)
@@ -43,6 +43,7 @@ test-oldest:
 	$(PYTHON) scripts/oldest.py > $(OLDEST)/constraints.txt
 	$(OLDEST)/bin/pip install -q -c $(OLDEST)/constraints.txt torch
 	$(OLDEST)/bin/pip install -q -c $(OLDEST)/constraints.txt -e ".[torch,accelerate,tensorboard,torchmetrics,plots,data,metrics,test]"
+	$(OLDEST)/bin/pip install -q --no-deps -e papers
 	OMP_NUM_THREADS=1 $(OLDEST)/bin/python -m pytest -n 2 --dist worksteal -q -W ignore::DeprecationWarning \
 		-p no:cacheprovider tests
 

@@ -22,8 +22,8 @@ from sklearn.decomposition import FastICA
 from torch.nn import ReLU
 
 import unbraid as ub
-from unbraid.datasets.gan import GANManifold, load_generator
 from unbraid.metrics import mcc
+from unbraid_papers.generators.manifold import GANManifold, load_generator
 
 WRONG = 0.05
 LAWS = ("uniform", "beta22", "arcsine", "triangle", "exponential", "laplace", "two humps")

@@ -12,8 +12,6 @@ from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from unbraid.reproduce import PAPERS
-
 HERE = Path(__file__).parent / "reproductions"
 ESCAPED = str.maketrans({"*": r"\*", "`": r"\`", "|": r"\|", "_": r"\_", "\\": r"\\"})
 
@@ -60,7 +58,7 @@ def list_table(columns: list[str], rows: list[list[Any]]) -> list[str]:
 def summary_lines() -> list[str]:
     """One row per paper: how many claims have which verdict."""
     rows = []
-    for name in PAPERS:
+    for name in sorted(file.parent.name for file in HERE.glob("*/page.json")):
         page = _read(name)
         verdicts = [claim["verdict"] for claim in page["claims"]]
         words = ", ".join(f"{verdicts.count(v)} {v}" for v in dict.fromkeys(verdicts))

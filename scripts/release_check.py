@@ -1,4 +1,5 @@
-"""Build wheel and sdist, install the wheel in an empty environment without torch, and use it as a stranger would.
+"""Build the wheels and sdists of the library and of its papers, install the library's in an empty environment without
+torch, and use it as a stranger would; then add the papers.
 
 ``make release-check`` runs it. It ends with sizes and seconds, or at the first thing that does not work.
 """
@@ -26,6 +27,24 @@ except ModuleNotFoundError as error:
     assert "pip install 'unbraid[torch]'" in str(error), error
 else:
     raise AssertionError("ub.GIN() works without torch")
+"""
+
+WITHOUT_PAPERS = """
+from unbraid.cli.reproduce import find_paper
+
+try:
+    find_paper("geomancer")
+except ModuleNotFoundError as error:
+    assert "pip install unbraid-papers" in str(error), error
+else:
+    raise AssertionError("a paper is found that was not installed")
+"""
+WITH_PAPERS = """
+from unbraid import datasets
+from unbraid.cli.reproduce import find_paper
+
+assert find_paper("geomancer").name == "geomancer"
+assert "gan-manifold" in datasets.names()
 """
 
 
@@ -61,8 +80,9 @@ def ten_lines() -> str:
 def check(folder: Path) -> None:
     """Build into ``folder``, install there, and use what was installed."""
     dist = folder / "dist"
-    run(sys.executable, "-m", "build", "--outdir", dist, ROOT, cwd=folder)
-    (wheel,), (sdist,) = dist.glob("*.whl"), dist.glob("*.tar.gz")
+    for source in (ROOT, ROOT / "papers"):
+        run(sys.executable, "-m", "build", "--outdir", dist, source, cwd=folder)
+    (wheel,), (papers,) = dist.glob("unbraid-*.whl"), dist.glob("unbraid_papers-*.whl")
     venv.create(folder / "empty", with_pip=True)
     python = folder / "empty" / "bin" / "python"
     run(python, "-m", "pip", "install", "-q", "-c", ROOT / "constraints.txt", wheel, cwd=folder)
@@ -80,7 +100,10 @@ def check(folder: Path) -> None:
     found["unbraid demo"] = run(unbraid, "demo", "--out", folder / "demo", cwd=folder)
     if not (folder / "demo" / "report.html").is_file():
         raise FileNotFoundError(f"unbraid demo wrote no report.html into {folder / 'demo'}")
-    for file in (wheel, sdist):
+    run(python, "-c", WITHOUT_PAPERS, cwd=folder)
+    run(sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-deps", papers, cwd=folder)
+    run(python, "-c", WITH_PAPERS, cwd=folder)
+    for file in sorted(dist.iterdir()):
         print(f"{file.name}: {file.stat().st_size / 1e6:.2f} MB")
     for what, figure in found.items():
         print(f"{what}: {figure}")

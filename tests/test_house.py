@@ -87,6 +87,11 @@ def test_the_package_itself_reads_the_table_alone():
     assert not wrong_imports(SRC / "__main__.py", "cli", set())
 
 
+def test_the_library_does_not_know_its_papers():
+    """They are found by entry points alone."""
+    assert not [path for path in SRC.rglob("*.py") if "unbraid_papers" in path.read_text(encoding="utf-8")]
+
+
 def test_the_table_has_no_circles():
     below = {room: set(ROOMS if row["imports"] == "all" else row["imports"]) - {room} for room, row in ROOMS.items()}
     assert set(TopologicalSorter(below).static_order()) == set(ROOMS)

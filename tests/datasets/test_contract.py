@@ -21,7 +21,7 @@ def make(name, folder):
     if registry.entry(name).origin == "file":
         return datasets.load(name, **originals.write(name, folder))
     if name == "gan-manifold":
-        from unbraid.networks.dcgan import DCGANGenerator
+        from unbraid_papers.generators.dcgan import DCGANGenerator
 
         return datasets.load(name, generator=DCGANGenerator(width=2, image_size=16), n_samples=60)
     return datasets.load(name, **SMALL.get(name, {}))

@@ -45,10 +45,9 @@ def read_data(request: Request, method: str) -> Data:
     takes = method == AUTO or OFFERED[method].takes_labels
     if request.labels is not None and not takes:
         raise refusal("--labels", method, [name for name, m in OFFERED.items() if m.takes_labels])
-    known = ub.datasets.names()
     if Path(request.data).exists():
         found = _from_file(request)
-    elif request.data in known:
+    elif request.data in (known := ub.datasets.names()):
         found = _from_dataset(request, takes)
     else:
         raise FileNotFoundError(

@@ -19,15 +19,17 @@ def show() -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from unbraid.datasets.registry import ENTRIES
+    from unbraid.datasets.registry import ELSEWHERE, entry, names
     from unbraid.datasets.storage import data_folder
 
     table = Table(title=None, show_lines=False)
     for column in ("name", "factors", "size", "from", "here"):
         table.add_column(column, no_wrap=column in ("name", "size"))
-    for entry in ENTRIES:
-        table.add_row(entry.name, entry.factors, entry.size, entry.origin, entry.here())
+    for found in map(entry, names()):
+        table.add_row(found.name, found.factors, found.size, found.origin, found.here())
     Console().print(table)
+    for name in ELSEWHERE.keys() - set(names()):
+        typer.echo(f"{name}: not installed; `pip install {ELSEWHERE[name]}` brings it.")
     typer.echo(f"Files are looked for in {data_folder()} (UNBRAID_DATA). `unbraid datasets get NAME` fetches one.")
 
 

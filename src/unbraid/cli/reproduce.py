@@ -1,10 +1,11 @@
 """``unbraid reproduce``: a paper's experiments, our figures beside the paper's."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+GROUP = "unbraid.papers"
 COLOURS = {"reproduced": "green", "partly": "yellow", "not reproduced": "red"}
 
 
@@ -12,10 +13,25 @@ def register(app: typer.Typer) -> None:
     app.command()(reproduce)
 
 
+def find_paper(name: str) -> Any:
+    """The paper that an entry point of the group ``unbraid.papers`` leads to: an object with ``reproduce``."""
+    from importlib.metadata import entry_points
+
+    found = entry_points(group=GROUP)
+    for point in found.select(name=name):
+        return point.load()
+    if not found:
+        raise ModuleNotFoundError("no papers are installed. `pip install unbraid-papers` brings six.")
+    raise ValueError(f"there is no paper {name!r} among those installed: {', '.join(sorted(found.names))}.")
+
+
 def reproduce(
     paper: Annotated[
         str,
-        typer.Argument(metavar="PAPER", help="horan, locatello, gin, self-supervised-gin, geomancer or scale."),
+        typer.Argument(
+            metavar="PAPER",
+            help="horan, locatello, gin, self-supervised-gin, geomancer, scale, or one of another distribution.",
+        ),
     ],
     scale: Annotated[
         str, typer.Option(metavar="small|paper", help="Half an hour at most, or the paper's own size.")
@@ -33,12 +49,11 @@ def reproduce(
     unbraid reproduce geomancer
     unbraid reproduce horan --scale paper --out horan
     """
-    from unbraid.reproduce import reproduce as run
     from unbraid.runtime.progress import progress_style
 
     folder = Path(f"reproductions/{paper}-{scale}") if out is None else out
     with progress_style("lines"):
-        page = run(paper, scale=scale, out=folder)
+        page = find_paper(paper).reproduce(scale=scale, out=folder)
     for title, claims in ((page.title, page.claims), ("What the paper leaves open", page.beyond)):
         if claims:
             typer.secho(f"\n{title}", bold=True)

@@ -6,6 +6,7 @@ import tarfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,9 @@ from unbraid.runtime.extras import require
 class Entry:
     """One line of ``unbraid datasets list``.
 
-    ``maker`` is ``module:callable`` below :mod:`unbraid.datasets`; ``fixed`` are options that the name implies;
-    ``needs`` are packages beyond the core, each with the extra that brings it.
+    ``maker`` is ``module:callable`` below ``package``; ``fixed`` are options that the name implies; ``needs`` are
+    packages beyond the core, each with the extra that brings it. Another distribution adds a data set by an entry point
+    of the group ``unbraid.datasets`` that leads from its name to its Entry.
     """
 
     name: str
@@ -30,13 +32,14 @@ class Entry:
     origin: str
     fixed: tuple[tuple[str, Any], ...] = ()
     needs: tuple[tuple[str, str], ...] = ()
+    package: str = "unbraid.datasets"
 
     def make(self) -> Any:
         """The class or function that makes it; a missing package is answered with the extra that brings it."""
         for package, extra in self.needs:
             require(package, extra)
         module, _, attribute = self.maker.partition(":")
-        return getattr(import_module(f"unbraid.datasets.{module}"), attribute)
+        return getattr(import_module(f"{self.package}.{module}"), attribute)
 
     def here(self) -> str:
         """ "yes" when it needs no file or its files are in the data folder, "no" when they are not."""
@@ -97,8 +100,9 @@ ENTRIES = (
         )
     ),
     Entry("celeba", "labelled:celeba", "40 attributes", "202,599", "file"),
-    Entry("gan-manifold", "gan:GANManifold", "principal components", "endless", "your generator", needs=TORCH),
 )
+GROUP = "unbraid.datasets"  # entry points of other distributions
+ELSEWHERE = {"gan-manifold": "unbraid-papers"}  # data sets of ours in a distribution of their own
 
 
 _NORB = "https://cs.nyu.edu/~ylclab/data/norb-v1.0-small/"
@@ -183,14 +187,22 @@ def names() -> list[str]:
     >>> "shapes-xy" in names()
     True
     """
-    return [entry.name for entry in ENTRIES]
+    return [*(entry.name for entry in ENTRIES), *sorted(entry_points(group=GROUP).names)]
 
 
 def entry(name: str) -> Entry:
-    """The entry of one name."""
+    """The entry of one name; other distributions are searched only for names that are not of this one."""
     for candidate in ENTRIES:
         if candidate.name == name:
             return candidate
+    for point in entry_points(group=GROUP, name=name):
+        found: Entry = point.load()
+        return found
+    if name in ELSEWHERE:
+        raise ModuleNotFoundError(
+            f"the data set {name!r} is in a distribution of its own, which is not installed. "
+            f"`pip install {ELSEWHERE[name]}` brings it."
+        )
     raise ValueError(f"there is no data set {name!r}. Valid names: {', '.join(names())}.")
 
 

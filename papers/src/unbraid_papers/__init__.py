@@ -1,0 +1,10 @@
+"""Every paper's experiment by one command: our figures beside theirs, and verdicts that are computed.
+
+A paper is a module with a :class:`Paper`, and a line in the entry points ``unbraid.papers`` of a distribution, this one
+or another: ``unbraid reproduce`` finds it there.
+"""
+
+from unbraid_papers.bench import Bench
+from unbraid_papers.paper import Claim, Drawing, Experiment, Paper, Part, Rows, Table, mean_part, part
+
+__all__ = ["Bench", "Claim", "Drawing", "Experiment", "Paper", "Part", "Rows", "Table", "mean_part", "part"]

@@ -1,0 +1,13 @@
+"""Image generators (DCGAN, StyleGAN2), the directions in them (GANSpace), and the data set that moves along these."""
+
+from unbraid.datasets.registry import TORCH, Entry
+
+GAN_MANIFOLD = Entry(
+    "gan-manifold",
+    "manifold:GANManifold",
+    "principal components",
+    "endless",
+    "your generator",
+    needs=TORCH,
+    package="unbraid_papers.generators",
+)

@@ -1,0 +1,95 @@
+"""The reproduction of GEOMANCER: verdicts on rows made by hand, and the angle of a split that is known."""
+
+import numpy as np
+import pytest
+
+from unbraid_papers import geomancer, geomancer_objects
+from unbraid_papers.bench import Bench
+from unbraid_papers.geomancer_objects import regressed_states, told_angle
+from unbraid_papers.page import judged
+from unbraid_papers.paper import Rows
+
+
+def judge(start, **results):
+    (claim,) = [c for c in (*geomancer.PAPER.claims, *geomancer.PAPER.beyond) if c.text.startswith(start)]
+    return judged(claim, {k: Rows(v) for k, v in results.items()}, dict.fromkeys(results, ()))
+
+
+def fits(power, version="as in the paper", **others):
+    return [
+        {"manifold": "S2 x S2", "n": n, "seed": s, "version": version, "angle": n**power, "right": True, "said": False}
+        | others
+        for n in (500, 1000, 2000)
+        for s in range(3)
+    ]
+
+
+def test_the_power_of_n_is_found():
+    found = judge("The error falls", sizes=fits(-0.27))
+    assert float(found.parts["S2 x S2"].split()[0]) == pytest.approx(-0.27)
+    assert found.verdict == "reproduced"
+    assert judge("The error falls", sizes=fits(0.0)).verdict == "not reproduced"
+
+
+def test_a_failure_is_silent_only_without_a_warning():
+    def share(**failure):
+        results = {"sizes": fits(-0.5, "corrected"), "spheres": [], "failures": fits(0.0, **failure)}
+        return geomancer.silent({k: Rows(v) for k, v in results.items()})[""].value
+
+    assert share(right=False, said=True) == 0
+    assert share(right=False, said=False) == 0.5
+    assert share(right=True, said=False, angle=0.6) == 0.5
+
+
+def test_spheres_are_judged_where_they_have_the_most_points():
+    def rows(few, many):
+        sizes = ((4000, few), (20_000, many))
+        return [{"manifold": "S2 x S2", "n": n, "seed": s, "angle": a} for n, a in sizes for s in range(3)]
+
+    found = judge("Manifolds of five", spheres=rows(1.57, 0.2))
+    assert found.verdict == "reproduced"
+    assert list(found.parts) == ["S2 x S2, 20,000 points"]
+    assert judge("Manifolds of five", spheres=rows(0.2, 1.57)).verdict == "not reproduced"
+
+
+def test_flat_factors_count_where_they_are_split_and_sure():
+    def row(right, said):
+        return {"manifold": "S1 x S1", "n": 1000, "seed": 0, "angle": 1.0, "right": right, "said": said}
+
+    assert judge("Factors without", failures=[row(False, False), row(True, True)]).verdict == "reproduced"
+    assert judge("Factors without", failures=[row(True, False)]).verdict == "not reproduced"
+
+
+def test_chance_is_compared_on_the_same_points():
+    rows = [{"mesh": "bunny", "representation": "pixels", "seed": s, "told": 1.3, "chance": 1.42} for s in range(2)]
+    found = judge("On raw images", objects=rows)
+    assert found.verdict == "reproduced"
+    assert found.parts["bunny"].startswith("0.12")
+
+
+def test_codes_that_collapse_count_as_chance(monkeypatch, tmp_path):
+    rng = np.random.default_rng(0)
+    states = np.hstack([np.tile(np.eye(3).ravel(), (50, 1)), np.tile([0.0, 0.0, 1.0], (50, 1))])
+    codes = np.hstack([rng.normal(size=(50, 4)), np.full((50, 1), 2.0)])
+    monkeypatch.setattr(geomancer_objects, "_drawn", lambda *given: (np.zeros((50, 2, 2)), states))
+    monkeypatch.setattr(geomancer_objects, "_codes", lambda *given: codes)
+    cell = {"mesh": "dragon", "seed": 1, "representation": "HLLE codes"}
+    found = geomancer_objects.try_representation(cell, Bench("small", tmp_path))
+    assert found["found"] == "collapsed to 4 dimensions"
+    assert found["told"] == found["chance"] > 1
+
+
+def test_known_labels_give_the_states_back():
+    rng = np.random.default_rng(0)
+    states = rng.normal(size=(400, 3))
+    codes = states @ rng.normal(size=(3, 3))
+    assert np.corrcoef(regressed_states(codes, states)[300:, 0], states[300:, 0])[0, 1] > 0.95
+
+
+@pytest.mark.slow
+def test_told_angle_is_small_on_true_states():
+    import unbraid as ub
+
+    product = ub.datasets.load("product-manifold", manifolds=["SO3", "S2"], rotate=False)
+    states = product.sample_factors(2000, random_state=0)
+    assert told_angle(states, states, product.tangents(states), 0) < 0.4

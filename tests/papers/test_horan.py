@@ -1,0 +1,152 @@
+"""The reproduction of Horan et al.: verdicts on rows made by hand, and measures against known answers."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from unbraid_papers import horan
+from unbraid_papers.bench import Bench
+from unbraid_papers.horan_limits import positions, try_limit
+from unbraid_papers.horan_manifolds import Images, _source, as_rows, decoding, images_of, textbook_lem
+from unbraid_papers.page import judged
+from unbraid_papers.paper import Rows
+
+
+def rows(method, manifold, mccs, **others):
+    return [
+        {"method": method, "manifold": manifold, "seed": seed, "mcc": mcc, **others} for seed, mcc in enumerate(mccs)
+    ]
+
+
+def claim(start):
+    found = [c for c in (*horan.CLAIMS, *horan.BEYOND) if c.text.startswith(start)]
+    assert len(found) == 1
+    return found[0]
+
+
+def judge(start, **results):
+    return judged(claim(start), {k: Rows(v) for k, v in results.items()}, dict.fromkeys(results, ()))
+
+
+def test_a_manifold_below_the_tolerance_makes_the_claim_partly_true():
+    good, bad = rows("HLLE+ICA", "shapes-xy", [0.99, 0.992]), rows("HLLE+ICA", "faces 2, 3", [0.88, 0.881])
+    found = judge("HLLE+ICA finds", manifolds=[*good, *bad])
+    assert found.verdict == "partly"
+    assert found.held == ["shapes-xy"]
+    assert judge("HLLE+ICA finds", manifolds=good).verdict == "reproduced"
+
+
+def test_the_best_baseline_counts_and_samples_are_paired():
+    manifolds = rows("HLLE+ICA", "shapes-xy", [0.9, 0.7, 0.8]) + rows("PCA", "shapes-xy", [0.5, 0.5, 0.5])
+    networks = rows("AE-2", "shapes-xy", [0.89, 0.69, 0.79]) + rows("VAE-128", "shapes-xy", [0.2, 0.2, 0.2])
+    found = judge("HLLE+ICA is above every", manifolds=manifolds, networks=networks)
+    assert {k: v.split()[0] for k, v in found.parts.items()} == {"shapes-xy over AE-2": "0.01"}
+    assert found.verdict == "reproduced"
+    networks = rows("AE-2", "shapes-xy", [0.91, 0.71, 0.81])
+    assert judge("HLLE+ICA is above every", manifolds=manifolds, networks=networks).verdict == "not reproduced"
+
+
+def test_a_perfect_rotation_is_judged_by_manifold():
+    good, bad = (
+        rows("HLLE+ICA", "shapes-xy", [0, 0], best_turn=0.99),
+        rows("HLLE+ICA", "faces 2, 3", [0, 0], best_turn=0.93),
+    )
+    found = judge("With a perfect rotation", manifolds=[*good, *bad])
+    assert (found.verdict, found.held) == ("partly", ["shapes-xy"])
+
+
+def test_less_is_better_for_jumps():
+    networks = rows("HAE", "shapes-xy", [0, 0], jump=1.2) + rows("AE-2", "shapes-xy", [0, 0], jump=3.0)
+    assert judge("The plain autoencoder jumps", networks=networks).parts == {"shapes-xy over AE-2": "1.8"}
+
+
+def test_fall_is_measured_from_the_square_field():
+    def of(method, square, others):
+        return [
+            {"method": method, "factors": f, "seed": s, "mcc": square if f == "square" else others}
+            for f in horan.STRETCHES
+            for s in range(3)
+        ]
+
+    results = [*of("LEM+ICA", 0.99, 0.5), *of("HLLE+ICA", 0.99, 0.98)]
+    assert judge("LEM+ICA is very sensitive", rescaling=results).verdict == "reproduced"
+    assert judge("HLLE+ICA is not sensitive", rescaling=results).verdict == "reproduced"
+    assert judge("HLLE+ICA is not sensitive", rescaling=of("HLLE+ICA", 0.99, 0.5)).verdict == "not reproduced"
+
+
+def test_regret_is_what_the_chosen_neighbourhood_loses():
+    figures = ((8, 0.5, 0.1), (12, 0.9, 0.8), (20, 0.95, 0.7))
+    tried = [{"manifold": "faces", "k": k, "mcc": m, "isometry": i} for k, m, i in figures]
+    found = judge("The k with", neighbours=tried)
+    assert found.parts == {"faces": "0.05"}
+    assert found.verdict == "not reproduced"
+
+
+def test_every_claim_can_be_judged_without_rows_of_the_networks():
+    results = {e.name: Rows() for e in horan.EXPERIMENTS} | {"manifolds": Rows(rows("PCA", "shapes-xy", [0.5]))}
+    missing = {e.name: ["no torch"] for e in horan.EXPERIMENTS}
+    verdicts = {c.text: judged(c, results, missing).verdict for c in horan.CLAIMS}
+    assert verdicts["HAE gives near perfect disentanglement on all manifolds."] == "cannot be tried here"
+
+
+@pytest.mark.parametrize(("factors", "last"), [("square", [1, 1]), ("8 : 1", [1, 0.125]), ("log x, exp y", [1, 1])])
+def test_positions_lie_within_the_picture(factors, last):
+    found = positions(np.array([[0.0, 0.0], [1.0, 1.0]]), factors)
+    assert found.tolist() == [[0.0, 0.0], pytest.approx(last)]
+
+
+class Straight:
+    """Codes are the first two pixels; the decoder jumps from one image to another in the middle, or does not."""
+
+    def __init__(self, jumps):
+        self.jumps = jumps
+
+    def transform(self, X):
+        return as_rows(X)[:, :2]
+
+    def inverse_transform(self, codes):
+        codes = np.asarray(codes)
+        return np.where(codes > 0.5, 1.0, 0.0) if self.jumps else codes
+
+    def reconstruct(self, X):
+        return self.inverse_transform(self.transform(X)).reshape(X.shape)
+
+
+def test_decoding_tells_a_jump_from_an_even_change():
+    corners = np.array([[0, 0], [255, 255]] * 20, np.uint8)
+    images = Images(np.tile(np.arange(256, dtype=np.uint8)[:, None], 2), np.zeros((256, 2)), corners, np.zeros((40, 2)))
+    even, jumping = (decoding(Straight(j), images, 0, n_pairs=20) for j in (False, True))
+    assert even["error"] == pytest.approx(0, abs=1e-9)
+    assert even["jump"] < 1.0001
+    assert jumping["jump"] > 5  # all of the change in one of 16 steps, on the pairs that differ
+    assert even["astray"] < 1e-4
+
+
+def test_textbook_lem_finds_a_square_field_and_loses_a_long_one():
+    from unbraid.metrics import mcc
+
+    latents = np.random.default_rng(0).uniform(size=(400, 2))
+    scores = {}
+    for factors in ("square", "4 : 1"):
+        X = np.rint(255 * np.c_[positions(latents, factors), np.zeros((400, 48))]).astype(np.uint8)
+        scores[factors] = mcc(latents, textbook_lem(X, 0, (15,)))
+    assert scores["square"] > 0.9 > 0.7 > scores["4 : 1"]
+
+
+def test_samples_are_bytes_fresh_for_each_seed_and_faces_need_weights(tmp_path, monkeypatch):
+    bench = Bench("small", tmp_path)
+    first, second = (images_of("shapes-xy", seed, bench) for seed in (0, 1))
+    assert first.X.dtype == np.uint8
+    assert len(first.X) == 1000
+    assert len(first.X_unseen) == 250
+    assert not np.array_equal(first.factors, second.factors)
+    monkeypatch.setenv("UNBRAID_DATA", str(tmp_path))
+    with pytest.raises(FileNotFoundError, match=r"digiface_dcgan64\.pt"):
+        images_of("faces 0, 1", 0, bench)
+    with pytest.raises(FileNotFoundError, match=r"stylegan2-cat\.pt"):
+        _source("cat2", replace(bench, scale="paper"))
+
+
+def test_few_images_are_enough():
+    assert try_limit({"limit": "images", "at": 200, "seed": 3}, None)["mcc"] > 0.95
