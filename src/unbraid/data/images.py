@@ -1,4 +1,4 @@
-"""Images in folders, tar archives, stacks and videos, decoded when they are asked for; what is stored is what is read.
+"""Images in folders, tar archives, stacks and videos, decoded once, when first asked for; what is stored is what is read.
 
 The rules. Values keep their type: 8, 12 and 16-bit whole numbers and floats stay the numbers that the file holds (the
 unit of bytes is that of :mod:`unbraid.data.rows`). Every frame of a stack, GIF or video is an observation. A
@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from unbraid.data.arrays import Opened, damaged, spool
-from unbraid.data.pictures import ENDINGS, FRAMED, UnreadableError, count_frames, decode, resized
+from unbraid.data.kept import MEMORY_BUDGET, KeptRows
+from unbraid.data.pictures import ENDINGS, FRAMED, UnreadableError, decode, resized
 
 Load = Callable[[str], Any]  # a name to a path or an open file
 Place = tuple[str, int]  # a file and the number of a frame in it
@@ -74,51 +75,64 @@ def tar(path: Path, resize: tuple[int, int] | None, skip_unreadable: bool) -> Op
 
 
 def _opened(path: Path, names: list[str], load: Load, resize: tuple[int, int] | None, skip_unreadable: bool) -> Opened:
-    @functools.lru_cache(maxsize=2)  # a stack is asked for frame after frame
-    def frames_of(name: str) -> np.ndarray:
-        return decode(load(name), name)
+    @functools.lru_cache(maxsize=2)  # the frames of a file are asked for one after the other
+    def decoded(name: str) -> np.ndarray:
+        frames = decode(load(name), name)
+        return frames if resize is None else np.stack([resized(frame, resize) for frame in frames])
 
-    def picture(place: Place) -> np.ndarray:
-        name, frame = place
+    def frames_of(name: str) -> np.ndarray:
         try:
-            found = frames_of(name)[frame]
+            return early[name] if name in early else decoded(name)
         except UnreadableError as error:
             raise _unreadable(path, name, error) from error
-        return found if resize is None else resized(found, resize)
 
-    places = _places(path, names, load, frames_of, skip_unreadable)
-    first = picture(places[0])
+    places, early = _places(path, names, decoded, skip_unreadable)
+    first = frames_of(places[0][0])[places[0][1]]
 
     def read(rows: np.ndarray) -> np.ndarray:
         out = np.empty((len(rows), *first.shape), dtype=first.dtype)
         for i, row in enumerate(rows):
-            found = picture(places[row])
+            name, frame = places[row]
+            found = frames_of(name)[frame]
             if found.ndim == 2 and first.ndim == 3:
                 found = np.repeat(found[..., None], first.shape[2], axis=2)
             _check_like(path, first, places[0], found, places[row])
             out[i] = found
         return out
 
-    return (len(places), *first.shape), first.dtype, read
+    kept = KeptRows((len(places), *first.shape), first.dtype, read)
+    kept(np.array([row for row, (name, _) in enumerate(places) if row == 0 or name in early]))
+    early.clear()
+    return kept.rows.shape, first.dtype, kept
 
 
-def _places(path: Path, names: list[str], load: Load, frames_of: Any, skip_unreadable: bool) -> list[Place]:
-    """Every frame of every file; those of files that cannot be read are left out where that is asked for."""
+def _places(
+    path: Path, names: list[str], decoded: Callable[[str], np.ndarray], skip_unreadable: bool
+) -> tuple[list[Place], dict[str, np.ndarray]]:
+    """Every frame of every file, without files that cannot be read where that is asked for.
+
+    A file that may hold several frames, or may have to be left out, is decoded to find out; up to the budget of memory
+    its frames are returned too, so that it need not be decoded again.
+    """
     places: list[Place] = []
+    early: dict[str, np.ndarray] = {}
+    room = MEMORY_BUDGET
     for name in names:
-        try:
-            if skip_unreadable:
-                count = len(frames_of(name))
-            else:
-                count = count_frames(load(name), name) if name.lower().endswith(FRAMED) else 1
-        except UnreadableError as error:
-            if skip_unreadable:
-                continue
-            raise _unreadable(path, name, error) from error
+        count = 1
+        if skip_unreadable or name.lower().endswith(FRAMED):
+            try:
+                frames = decoded(name)
+            except UnreadableError as error:
+                if skip_unreadable:
+                    continue
+                raise _unreadable(path, name, error) from error
+            count, room = len(frames), room - frames.nbytes
+            if room >= 0:
+                early[name] = frames
         places += [(name, frame) for frame in range(count)]
     if not places:
         raise ValueError(f"none of the images in {path} can be read.")
-    return places
+    return places, early
 
 
 def _unreadable(path: Path, name: str, error: Exception) -> ValueError:

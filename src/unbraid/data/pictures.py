@@ -53,17 +53,6 @@ def decode(file: Any, name: str) -> np.ndarray:
     return frames
 
 
-def count_frames(file: Any, name: str) -> int:
-    """How many frames a file of one of the ``FRAMED`` kinds holds, without decoding them where that can be told."""
-    ending = Path(name).suffix.lower()
-    if ending in (*TIFF, *DICOM, *VIDEO):
-        return len(decode(file, name))
-    from PIL import Image
-
-    with _told(name), Image.open(file) as image:
-        return int(getattr(image, "n_frames", 1))  # formats that never hold more lack it
-
-
 def _plain(file: Any) -> np.ndarray:
     from PIL import Image, ImageSequence
 

@@ -23,6 +23,7 @@ from unbraid.data.sources import as_source, is_dataset, is_sliceable
 
 BLOCK_BYTES = 64 * 2**20
 FINGERPRINT_ROWS = 64  # of what is not in memory
+UNIT_ROWS = 256  # pictures that are looked at in one go for a byte above 1: nearly always the first show one
 
 
 class Rows:
@@ -125,7 +126,7 @@ class Rows:
         blocks = shared(self.source)
         if is_lazy(blocks):
             return 255.0 if bool((blocks > 1).any()) else 1.0
-        return 255.0 if any(block.size and block.max() > 1 for block in self.stored()) else 1.0
+        return 255.0 if any(block.size and block.max() > 1 for block in self.stored(size=UNIT_ROWS)) else 1.0
 
     def read_as(self, *, unit: float, is_picture: bool, unit_interval: bool = False) -> None:
         """Read new rows as those that a model was fitted on, or refuse them; see the rule above.
