@@ -21,7 +21,7 @@ from scipy.optimize import linear_sum_assignment
 
 import unbraid as ub
 from unbraid.metrics.kinds import kind_correlations
-from unbraid.metrics.mcc import correlations
+from unbraid.metrics.matching import correlations
 
 RIGHT = 0.9
 

@@ -14,7 +14,8 @@ def metric_table() -> list[str]:
     lines += ["   * - metric", "     - asks", "     - known failure"]
     for metric in METRICS:
         if metric.asks:
-            lines += [f"   * - ``{metric.public[0].__name__}``", f"     - {metric.asks}", f"     - {metric.fails}"]
+            name = metric.public[0].partition(".")[2]
+            lines += [f"   * - ``{name}``", f"     - {metric.asks}", f"     - {metric.fails}"]
     return lines
 
 

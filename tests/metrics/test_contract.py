@@ -90,11 +90,13 @@ def within_bounds(name, value):
 def test_the_table_names_what_is_public_and_nothing_twice():
     names = [row for metric in METRICS for row in {metric.name, *metric.rows}]
     assert len(names) == len(set(names))
-    public = [thing for metric in METRICS for thing in metric.public]
+    public = [place for metric in METRICS for place in metric.public]
     assert len(public) == len(set(public))
-    assert set(m.__all__) == {"METRICS", "Metric", *(thing.__name__ for thing in public)}
-    for thing in public:
-        assert getattr(m, thing.__name__) is thing
+    assert set(m.__all__) == {"METRICS", "Metric", *(place.partition(".")[2] for place in public)}
+    for place in public:
+        module, _, name = place.partition(".")
+        assert module not in m.__all__, "once imported, the module would hide the function"
+        assert getattr(m, name).__module__ == f"unbraid.metrics.{module}"
     for metric in METRICS:
         assert bool(metric.asks) == bool(metric.fails) == bool(metric.public), f"{metric.name} is half documented"
 

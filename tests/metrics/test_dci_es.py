@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from unbraid import metrics as m
-from unbraid.metrics.dci_es import curve_explicitness
+from unbraid.metrics.capacity import curve_explicitness
 
 RNG = np.random.default_rng(0)
 NUMBERS = RNG.uniform(-1, 1, size=(1500, 2))

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from tests.spectral.manifolds import bent_sheets
-from unbraid.metrics.local_isometry import diagonal_rescaling, isometry_of_pairs, local_isometry
+from unbraid.manifold.pairs import diagonal_rescaling, isometry_of_pairs
+from unbraid.metrics import local_isometry
 
 
 def test_true_factors_of_an_isometric_manifold_score_one():

@@ -152,7 +152,7 @@ def test_compiled_boosting_is_the_reference(kind):
 def test_mixed_information_is_scikit_learns():
     from sklearn.feature_selection import mutual_info_classif
 
-    from unbraid.metrics.infomec import mixed_information
+    from unbraid.metrics.mixed_information import mixed_information
 
     rng = np.random.default_rng(0)
     labels = rng.integers(6, size=1500)

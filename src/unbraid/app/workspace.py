@@ -76,7 +76,7 @@ class Workspace:
         first = self.shown[0]
         if shown is first or len(self.rows) < 3:
             return {}
-        from unbraid.metrics.mcc import match  # the metrics take a while to load, and one run alone does without
+        from unbraid.metrics.matching import match  # the metrics take a while to load, and one run alone does without
 
         pairs = match(first.codes[:, first.which], shown.codes[:, shown.which])
         return {

@@ -7,9 +7,8 @@ from numpy.typing import NDArray
 
 from unbraid.diagnosis.findings import LOOPS, Finding
 from unbraid.diagnosis.ground import DRAWS, LOCAL_COMPONENTS, MOST_FACTORS, Ground, quietly
-from unbraid.manifold.pairs import neighbor_pairs
+from unbraid.manifold.pairs import isometry_of_pairs, neighbor_pairs
 from unbraid.manifold.surroundings import CLOSED, EDGE, MEETS, NOISY, edge_ratio, end_distance, torus
-from unbraid.metrics.local_isometry import isometry_of_pairs
 from unbraid.product.estimator import ProductManifold
 from unbraid.spectral.factors import HessianICA
 from unbraid.spectral.pca_ica import PCAICA

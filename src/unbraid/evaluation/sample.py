@@ -9,7 +9,7 @@ from scipy.special import ndtri
 
 from unbraid.data.rows import Rows
 from unbraid.metrics.arrays import check, check_factors, choose
-from unbraid.metrics.mcc import match
+from unbraid.metrics.matching import match
 
 Parts = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 

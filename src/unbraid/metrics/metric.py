@@ -21,8 +21,8 @@ class Metric:
     asks, fails : str
         What it asks of the codes, and how it is known to fail: two cells of the table in the documentation. A line
         without them is a variant of the line above it.
-    public : tuple
-        The function, and the other public names of its module.
+    public : tuple of str
+        The function, and the other public names that come with it, as "module.name".
     reads : dict of str to callable
         Name of each row, and how its number is read off the result. By default one row, of the metric's name.
     needs : tuple of str
@@ -44,7 +44,7 @@ class Metric:
     score: Score | None
     asks: str = ""
     fails: str = ""
-    public: tuple[Any, ...] = ()
+    public: tuple[str, ...] = ()
     reads: dict[str, Callable[[Any], float]] = field(default_factory=dict)
     needs: tuple[str, ...] = ("factors",)
     better: Literal["high", "low"] = "high"

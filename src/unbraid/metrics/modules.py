@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from unbraid import metrics
 from unbraid.metrics import METRICS
 from unbraid.runtime.extras import require
 
@@ -17,7 +18,7 @@ from torchmetrics import Metric as TorchMetric  # noqa: E402
 from torchmetrics.utilities import dim_zero_cat  # noqa: E402
 
 # those of one sample of codes, with or without factors, that are a number or a few
-_OFFERED = {m.name: m for m in METRICS if set(m.needs) <= {"factors"} and m.name in {f.__name__ for f in m.public}}
+_OFFERED = {m.name: m for m in METRICS if set(m.needs) <= {"factors"} and m.name in metrics.__all__}
 
 
 class MetricModule(TorchMetric):
@@ -75,7 +76,7 @@ class MetricModule(TorchMetric):
             raise ValueError(f"{self.name} has seen no batch; call update(codes, factors) first.")
         metric = _OFFERED[self.name]
         factors, codes = _array(self.factors), _array(self.codes)
-        result = metric.public[0](*((factors, codes) if metric.supervised else (codes,)), **self.options)
+        result = getattr(metrics, self.name)(*((factors, codes) if metric.supervised else (codes,)), **self.options)
         if not is_dataclass(result):
             return self._number(result)
         return {name: self._number(value) for name, value in vars(result).items() if isinstance(value, float)}

@@ -38,7 +38,8 @@ def tree_importances(parts: Split, backend: str, random_state: int | None) -> Im
         model.fit(X, v.astype(np.int64) if discrete else v)
         found = np.asarray(model.feature_importances_, dtype=float)
         importance[order, k] = found / found.sum() if found.sum() > 0 else 0
-        train[k], test[k] = _score(model, X, v, discrete), _score(model, X_test, v_test, discrete)
+        train[k] = accuracy(model.predict(X), v, discrete)
+        test[k] = accuracy(model.predict(X_test), v_test, discrete)
     return Importances(importance, train, test)
 
 
@@ -69,8 +70,8 @@ def canonical_ranks(train: np.ndarray, test: np.ndarray) -> tuple[np.ndarray, np
     )
 
 
-def _score(model: Any, X: np.ndarray, v: np.ndarray, discrete: bool) -> float:
-    predicted = model.predict(X)
+def accuracy(predicted: np.ndarray, v: np.ndarray, discrete: bool) -> float:
+    """Share of classes that were predicted, or R squared (at least 0) of numbers."""
     if discrete:
         return float(np.mean(predicted == v))
     variation = np.sum((v - v.mean()) ** 2)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unbraid.metrics.arrays import check_factors
-from unbraid.metrics.downstream import downstream
+from unbraid.metrics.readout import downstream
 from unbraid.runtime.progress import bar
 
 KINDS = {"linear": "logistic", "trees": "compiled"}

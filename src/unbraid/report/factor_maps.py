@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unbraid.metrics.kinds import circular_correlation, columns_of
-from unbraid.metrics.mcc import correlations, match
+from unbraid.metrics.matching import correlations, match
 from unbraid.report.drawing import BLUE, figure, named, panels, quiet, same_rows
 
 

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from unbraid.data.rows import Rows, is_sliceable
 from unbraid.datasets.base import Dataset
 from unbraid.estimator.summary import Summary
-from unbraid.metrics.local_isometry import isometry_of_pairs, neighbor_pairs
-from unbraid.metrics.mcc import mcc
+from unbraid.manifold.pairs import isometry_of_pairs, neighbor_pairs
+from unbraid.metrics.matching import mcc
 from unbraid.report.drawing import as_rows, some_of
 from unbraid.trust.warnings import AssumptionWarning, TrustWarning, told
 

@@ -14,7 +14,7 @@ from unbraid.estimator.summary import Summary
 from unbraid.export.exportable import Exportable
 from unbraid.export.graphs import Graphs
 from unbraid.manifold.noise import has_structure
-from unbraid.metrics.local_isometry import diagonal_rescaling
+from unbraid.manifold.pairs import diagonal_rescaling
 from unbraid.runtime.extras import require
 from unbraid.runtime.progress import bar
 from unbraid.runtime.randomness import check_random_state

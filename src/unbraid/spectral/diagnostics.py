@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unbraid.estimator.summary import codes_in_words
-from unbraid.metrics.local_isometry import isometry_of_pairs
+from unbraid.manifold.pairs import isometry_of_pairs
 from unbraid.spectral.extension import LocalMaps
 from unbraid.spectral.figures import figures_of
 from unbraid.spectral.ica import Rotation, excess_kurtosis

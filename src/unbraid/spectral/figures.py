@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.manifold.pairs import closest_pairs
+from unbraid.manifold.pairs import closest_pairs, isometry_of_pairs
 from unbraid.manifold.surroundings import EDGE, MEETS, edge_share, end_distance
-from unbraid.metrics.local_isometry import isometry_of_pairs
 from unbraid.spectral.landmarks import Embedded
 from unbraid.spectral.trial import metric_root
 from unbraid.spectral.uncertainty import TurnUncertainty

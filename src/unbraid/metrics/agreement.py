@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unbraid.metrics.arrays import check_codes, choose
-from unbraid.metrics.mcc import correlations
+from unbraid.metrics.matching import correlations
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unbraid.metrics.arrays import Split, choose, split
-from unbraid.metrics.dci import dci
+from unbraid.metrics.importance import dci
 from unbraid.metrics.logistic import standardise
-from unbraid.metrics.trees import BACKENDS, canonical_ranks
+from unbraid.metrics.trees import BACKENDS, canonical_ranks, mode
 
 _FOURIER = tuple(2**t - 1 for t in range(9))  # random features beside the codes; capacity log2(1 + features)
 _DEPTHS = (1, 2, 3, 4, 6, 8, 12, 16)
@@ -115,19 +115,10 @@ def dci_es(
 
     Parameters
     ----------
-    factors : array (n_samples, n_factors)
-        Integers are classes; floats are regressed on. Constant factors are left out.
-    codes : array (n_samples, n_codes)
-    factors_test, codes_test : arrays, optional
-        Rows to test on; else ``test_size`` of the rows given are held out.
+    factors, codes, factors_test, codes_test, backend, test_size, random_state
+        As for :func:`~unbraid.metrics.dci`.
     probe : {"fourier", "trees"}
         Family of probes for explicitness.
-    backend : {"gbt", "compiled", "lightgbm", "extra_trees"}
-        Trees of disentanglement, completeness and informativeness.
-    test_size : float or int
-        Share, or number, of rows to hold out.
-    random_state : int
-        Draws the rows held out, and what probes and trees draw.
 
     Returns
     -------
@@ -176,16 +167,12 @@ def loss_capacity(
     test_size: float | int = 1 / 3,
     random_state: int | None = 0,
 ) -> LossCapacity:
-    """Explicitness and size alone, without the trees of :func:`dci_es`; its parameters are explained there.
+    """Explicitness and size alone, without the trees of :func:`dci_es`.
 
     Parameters
     ----------
-    factors : array (n_samples, n_factors)
-    codes : array (n_samples, n_codes)
-    factors_test, codes_test : arrays, optional
-    probe : {"fourier", "trees"}
-    test_size : float or int
-    random_state : int
+    factors, codes, factors_test, codes_test, probe, test_size, random_state
+        As for :func:`dci_es`.
 
     Returns
     -------
@@ -238,11 +225,8 @@ def _loss_capacity(parts: Split, probe: str, random_state: int | None) -> LossCa
 
 
 def _without_codes(parts: Split) -> np.ndarray:
-    guess = np.empty(parts.factors.values.shape[1])
-    for k, discrete in enumerate(parts.factors.discrete):
-        values, counts = np.unique(parts.factors.values[:, k], return_counts=True)
-        guess[k] = values[counts.argmax()] if discrete else parts.factors.values[:, k].mean()
-    return _losses(parts, guess)
+    truth = parts.factors
+    return _losses(parts, np.array([mode(v) if d else v.mean() for v, d in zip(truth.values.T, truth.discrete)]))
 
 
 def _losses(parts: Split, predicted: np.ndarray) -> np.ndarray:

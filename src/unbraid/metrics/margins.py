@@ -1,11 +1,11 @@
-"""Separated attribute predictability."""
+"""Separated attribute predictability: how far one code leads in predicting a factor."""
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from unbraid.metrics.arrays import check, split
 from unbraid.metrics.information import top_two
-from unbraid.metrics.mcc import correlations
+from unbraid.metrics.matching import correlations
 from unbraid.metrics.svm import fit_predict
 
 
@@ -31,15 +31,10 @@ def sap(
     ----------
     factors : array (n_samples, n_factors)
         Integers are classes, floats are continuous. Constant factors are left out.
-    codes : array (n_samples, n_codes)
-    factors_test, codes_test : arrays, optional
-        Rows to test on; else ``test_size`` of the rows given are held out.
     C : float
         Inverse penalty of the support vector machine.
-    test_size : float or int
-        Share, or number, of rows to hold out.
-    random_state : int
-        Draws the rows held out.
+    codes, factors_test, codes_test, test_size, random_state
+        As for :func:`~unbraid.metrics.downstream`.
 
     Returns
     -------
