@@ -13,7 +13,8 @@ from unbraid.autoencoders.annealed_vae import capacity_at
 from unbraid.autoencoders.decomposition import decompose, gaussian_kl, log_density, log_weights
 from unbraid.autoencoders.dip_vae import code_covariance, dip_penalty
 from unbraid.autoencoders.factor_vae import discriminator_loss, frozen, permute_dimensions
-from unbraid.autoencoders.training import Batch, Schedule
+from unbraid.training.batches import Batch
+from unbraid.training.trainer import Schedule
 
 SCHEDULE = Schedule(max_steps=300, batch_size=8)
 

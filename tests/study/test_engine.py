@@ -102,7 +102,7 @@ def test_a_failure_is_kept_with_its_traceback_and_tried_again(tmp_path, monkeypa
 
 def test_a_task_goes_on_from_its_checkpoint(tmp_path, monkeypatch, undisturbed):
     """The process dies in the middle of training; the next one takes fewer steps and ends with the same bytes."""
-    from unbraid.autoencoders.training import Trainer
+    from unbraid.training.trainer import Trainer
 
     taken, original = [], Trainer.step
 
@@ -152,7 +152,7 @@ def test_ctrl_c_ends_cleanly(tmp_path, undisturbed):
 
 
 def test_max_time_pauses_at_a_checkpoint(tmp_path, monkeypatch, undisturbed):
-    from unbraid.autoencoders.training import Trainer
+    from unbraid.training.trainer import Trainer
 
     original = Trainer.step
     monkeypatch.setattr(Trainer, "step", lambda self, done: (time.sleep(0.15), original(self, done))[1])

@@ -5,8 +5,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from unbraid.autoencoders.training import Schedule
 from unbraid.autoencoders.vae import VAE, Posterior
+from unbraid.training.trainer import Schedule
 
 
 def capacity_at(step: int, c_max: float, capacity_steps: int) -> float:

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from torch import nn
 
 from unbraid.autoencoders.base import AutoencoderEstimator
-from unbraid.autoencoders.points import Points
-from unbraid.autoencoders.training import Batch, Loss, Schedule
+from unbraid.training.batches import Batch, Points
+from unbraid.training.trainer import Loss, Schedule
 
 
 class Autoencoder(AutoencoderEstimator):

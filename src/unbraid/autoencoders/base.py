@@ -9,18 +9,19 @@ import torch
 from torch import nn
 
 from unbraid.autoencoders import likelihood
-from unbraid.autoencoders.coding import Coder
-from unbraid.autoencoders.points import BLOCK, Points, as_images
+from unbraid.autoencoders.coding import AutoencoderCoder
 from unbraid.autoencoders.presets import Preset, preset_of
 from unbraid.autoencoders.summary import summary_of
-from unbraid.autoencoders.training import Batch, Group, Loss, Schedule, Trainer
 from unbraid.estimator.summary import Summary
 from unbraid.networks.autoencoder import initialise
-from unbraid.training.devices import Accelerated, Single
+from unbraid.networks.layout import as_images
+from unbraid.training.batches import BLOCK, Batch, Batches, Points
+from unbraid.training.devices import Accelerated, Device
 from unbraid.training.estimator import TrainedEstimator
+from unbraid.training.trainer import Group, Loss, Schedule, Trainer
 
 
-class AutoencoderEstimator(Coder):
+class AutoencoderEstimator(AutoencoderCoder):
     """Base of the autoencoders.
 
     Parameters that all of them take:
@@ -103,11 +104,12 @@ class AutoencoderEstimator(Coder):
         """
         self._check_parameters()
         points = self._points(X)
-        preset = preset_of(self.preset, points.shape)
+        shape = self._network_shape
+        preset = preset_of(self.preset, shape)
         seed = self._seed()
         self._before_training(points, seed)
-        networks = self._networks(points.shape, preset, torch.Generator().manual_seed(seed))
-        self._try_out(networks, points)
+        networks = self._networks(shape, preset, torch.Generator().manual_seed(seed))
+        self._try_out(networks)
         self._train(networks, points, self._schedule(preset), preset, seed)
         self._after_training(points)
         return self
@@ -156,11 +158,11 @@ class AutoencoderEstimator(Coder):
     def _n_codes(self) -> int:
         return int(self.n_factors)
 
-    def _try_out(self, networks: nn.ModuleDict, points: Points) -> None:
+    def _try_out(self, networks: nn.ModuleDict) -> None:
         """Whether the networks fit the data and each other; the user's own may not."""
         if self.encoder is None:
             return
-        shape = (2, *points.shape)
+        shape = (2, *self._network_shape)
         wanted = (2, self._n_heads * self._n_codes)
         with torch.no_grad():
             codes = networks["encoder"](as_images(torch.zeros(2, *self.row_shape_), self.row_shape_))
@@ -190,12 +192,12 @@ class AutoencoderEstimator(Coder):
         """The method: a generator function of a :class:`Batch`."""
         raise NotImplementedError
 
-    def _home(self) -> Single:
+    def _device(self) -> Device:
         wants = self.accelerate or self.precision != "float32"
-        return Accelerated(self.device, self.precision) if wants else super()._home()
+        return Accelerated(self.device, self.precision) if wants else super()._device()
 
     def _train(self, networks: nn.ModuleDict, points: Points, schedule: Schedule, preset: Preset, seed: int) -> None:
-        home = self._home()
+        device = self._device()
         objective = self._standardised(self._objective(networks, points, schedule))
         self.networks_ = "" if self.encoder is None else f"{type(self.encoder).__name__}, {type(self.decoder).__name__}"
         identity = self._identity(
@@ -205,8 +207,9 @@ class AutoencoderEstimator(Coder):
             batch_size=schedule.batch_size,
             networks=self.networks_,
         )
-        trainer = Trainer(networks, self._groups(preset), objective, points, schedule, seed, home)
-        self._run(trainer, home, schedule.max_steps, identity)
+        source = Batches(points, schedule.batch_size, seed, device)
+        trainer = Trainer(networks, self._groups(preset), objective, source, schedule, device)
+        self._run(trainer, device, schedule.max_steps, identity)
         self.weights_ = {k: v.detach().cpu().contiguous().numpy().copy() for k, v in networks.state_dict().items()}
         self._cached = networks.to("cpu").eval()
 

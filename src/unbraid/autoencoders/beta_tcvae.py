@@ -6,8 +6,8 @@ from torch import Tensor
 
 from unbraid.autoencoders.decomposition import ESTIMATORS, decompose
 from unbraid.autoencoders.presets import preset_of
-from unbraid.autoencoders.training import Schedule
 from unbraid.autoencoders.vae import VAE, Posterior
+from unbraid.training.trainer import Schedule
 
 
 class BetaTCVAE(VAE):

@@ -4,8 +4,8 @@ from typing import Any
 
 from torch import Tensor
 
-from unbraid.autoencoders.training import Schedule
 from unbraid.autoencoders.vae import VAE, Posterior
+from unbraid.training.trainer import Schedule
 
 
 class BetaVAE(VAE):

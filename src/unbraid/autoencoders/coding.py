@@ -10,17 +10,17 @@ from torch import Tensor, nn
 
 from unbraid.autoencoders import likelihood
 from unbraid.autoencoders.graphs import DecoderGraph, EncoderGraph, example_rows
-from unbraid.autoencoders.points import as_images, as_rows, channels_first
-from unbraid.autoencoders.presets import Preset, preset_of
+from unbraid.autoencoders.presets import Preset, preset_of, shape_of
 from unbraid.data.rows import Rows
 from unbraid.export.graphs import Graphs
-from unbraid.training.estimator import TrainedEstimator
+from unbraid.networks.layout import as_images, as_rows
+from unbraid.training.coding import Coder
 
 CHUNK = 512  # rows that are encoded or decoded at once
 SUMMARY = 10_000  # rows from which statistics of the codes are taken
 
 
-class Coder(TrainedEstimator):
+class AutoencoderCoder(Coder):
     """What an estimator does with its ``weights_``; it says by ``_networks`` which networks they belong to."""
 
     unit_interval = True
@@ -43,28 +43,25 @@ class Coder(TrainedEstimator):
         return (likelihood.bernoulli if self.likelihood_ == "bernoulli" else likelihood.gaussian)(output, x)
 
     @property
-    def _trained(self) -> nn.ModuleDict:
-        """The networks with their trained weights, rebuilt from arrays (so that saving needs arrays only)."""
-        cached = self.__dict__.get("_cached")
-        if cached is None:
-            if self.networks_ and self.encoder is None:
-                raise ValueError(
-                    f"this model was trained with networks of your own ({self.networks_}), which are code and are not "
-                    "saved. Give them back: model.set_params(encoder=..., decoder=...)."
-                )
-            shape = channels_first(tuple(self.row_shape_))
-            cached = self._networks(shape, preset_of(self.preset, shape), torch.Generator())
-            cached.load_state_dict({k: torch.from_numpy(np.asarray(v)) for k, v in self.weights_.items()})
-            cached.to(memory_format=torch.channels_last).eval()  # type: ignore[call-overload]
-            self._cached = cached
-        return cached
+    def _network_shape(self) -> tuple[int, ...]:
+        return shape_of(tuple(self.row_shape_))
+
+    def _rebuilt(self) -> nn.ModuleDict:
+        if self.networks_ and self.encoder is None:
+            raise ValueError(
+                f"this model was trained with networks of your own ({self.networks_}), which are code and are not "
+                "saved. Give them back: model.set_params(encoder=..., decoder=...)."
+            )
+        shape = self._network_shape
+        networks = self._networks(shape, preset_of(self.preset, shape), torch.Generator())
+        networks.load_state_dict({k: torch.from_numpy(np.asarray(v)) for k, v in self.weights_.items()})
+        return networks.to(memory_format=torch.channels_last).eval()  # type: ignore[call-overload]
 
     def _get_state(self) -> dict[str, Any]:
         return super()._get_state() | {"encoder": None, "decoder": None}
 
     def _new_rows(self, X: Any) -> Rows:
-        check_is_fitted(self, "weights_")
-        rows = self._read_new(X)
+        rows = super()._new_rows(X)
         rows.in_unit_interval |= self.likelihood_ == "bernoulli"
         return rows
 
@@ -81,15 +78,11 @@ class Coder(TrainedEstimator):
             return np.concatenate([self._in_precision("encoder", x)(x).numpy() for x in chunks])
 
     def _in_precision(self, name: str, x: Tensor) -> Any:
-        network = self._trained[name]
+        network = self._network[name]
         return network if x.dtype == torch.float32 else copy.deepcopy(network).to(x.dtype)
 
     def _codes_of(self, rows: Rows, most: int | None = None) -> np.ndarray:
         return self._encoded(rows, most)[:, : self._n_codes]
-
-    def transform(self, X: Any) -> np.ndarray:
-        """Codes (n, n_factors); of the variational models, the means."""
-        return self._codes_of(self._new_rows(X))
 
     def inverse_transform(self, codes: Any) -> np.ndarray:
         """Decoded data of codes (n, n_factors), in the shape that was given; pictures in [0, 1]."""
@@ -98,12 +91,12 @@ class Coder(TrainedEstimator):
         return self._decode(torch.from_numpy(np.ascontiguousarray(codes, dtype=np.float32)))
 
     def _decode(self, codes: Tensor) -> np.ndarray:
-        decoder, parts = self._trained["decoder"], []
+        decoder, parts = self._network["decoder"], []
         with torch.no_grad():
             for chunk in codes.split(CHUNK):
                 x = decoder(chunk)
                 x = x.sigmoid() if self.likelihood_ == "bernoulli" else x
-                parts.append(as_rows(x, tuple(self.row_shape_)))
+                parts.append(np.ascontiguousarray(as_rows(x, tuple(self.row_shape_)).numpy()))
         rows = np.concatenate(parts) if parts else np.empty((0, *self.row_shape_), np.float32)
         standard = self.scale_ != 1.0 or np.ndim(self.center_) > 0
         return self._decoded(rows * self.scale_ + self.center_ if standard else rows)
@@ -113,7 +106,7 @@ class Coder(TrainedEstimator):
         return self.inverse_transform(self._codes_of(self._new_rows(X)))
 
     def _graphs(self) -> Graphs:
-        encoder, decoder = self._trained["encoder"], self._trained["decoder"]
+        encoder, decoder = self._network["encoder"], self._network["decoder"]
         unit = self._code_unit
         return Graphs(EncoderGraph(self, encoder, *unit), DecoderGraph(self, decoder, *unit), example_rows(self))
 

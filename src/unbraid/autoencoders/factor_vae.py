@@ -8,11 +8,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from unbraid.autoencoders.points import Points
 from unbraid.autoencoders.presets import Preset
-from unbraid.autoencoders.training import Batch, Group, Loss, Schedule
 from unbraid.autoencoders.vae import VAE
 from unbraid.networks.autoencoder import discriminator, initialise
+from unbraid.training.batches import Batch, Points
+from unbraid.training.trainer import Group, Loss, Schedule
 
 
 def permute_dimensions(codes: Tensor, orders: Tensor) -> Tensor:

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from unbraid.autoencoders.points import as_images
+from unbraid.networks.layout import as_images, as_rows
 
 EXAMPLES = 16
 
@@ -45,9 +45,7 @@ class DecoderGraph(EncoderGraph):
     def forward(self, codes: Tensor) -> Tensor:
         x = self.network((codes - self.code_mean) / self.code_std)
         x = x.sigmoid() if self.bernoulli else x
-        if len(self.row_shape) > 1:
-            x = x.permute(0, 2, 3, 1).reshape(-1, *self.row_shape)
-        x = x * self.scale + self.center
+        x = as_rows(x, self.row_shape) * self.scale + self.center
         return x.clamp(0, 1) if self.is_picture else x
 
 

@@ -9,12 +9,12 @@ from sklearn.base import clone
 from torch import Tensor, nn
 
 from unbraid.autoencoders.base import AutoencoderEstimator
-from unbraid.autoencoders.points import BLOCK, Points
 from unbraid.autoencoders.summary import taught
-from unbraid.autoencoders.training import Batch, Loss, Schedule
 from unbraid.data.rows import Rows
 from unbraid.estimator.summary import Summary
 from unbraid.spectral.factors import HessianICA
+from unbraid.training.batches import BLOCK, Batch, Points
+from unbraid.training.trainer import Loss, Schedule
 
 
 class HessianAutoencoder(AutoencoderEstimator):

@@ -8,11 +8,11 @@ from torch import nn
 
 from unbraid.autoencoders.autoencoder import Autoencoder
 from unbraid.autoencoders.coding import SUMMARY
-from unbraid.autoencoders.points import Points
 from unbraid.autoencoders.presets import Preset
 from unbraid.autoencoders.summary import low_rank
 from unbraid.estimator.summary import Summary
 from unbraid.networks.autoencoder import initialise, linear_bottleneck
+from unbraid.training.batches import Points
 
 
 class IRMAE(Autoencoder):

@@ -74,3 +74,22 @@ def preset_of(name: str, shape: tuple[int, ...]) -> Preset:
             f"of {math.prod(shape)} numbers. Use 'small' or 'paper-dense'."
         )
     return PRESETS[name]
+
+
+def shape_of(row_shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The networks' shape of a point; sides of images must be divisible by 16."""
+    if len(row_shape) == 1:
+        return row_shape
+    if len(row_shape) > 3:
+        raise ValueError(
+            f"X has rows of shape {row_shape}; it must be (n, features), (n, height, width) or (n, height, width, "
+            "channels). Flatten the rows: X.reshape(len(X), -1)."
+        )
+    height, width = row_shape[:2]
+    if height % nets.STRIDE or width % nets.STRIDE:
+        up = tuple(-(-side // nets.STRIDE) * nets.STRIDE for side in (height, width))
+        raise ValueError(
+            f"images are {height} x {width}, and both sides must be divisible by {nets.STRIDE}. Pad or resize them to "
+            f"{up[0]} x {up[1]}, or flatten them: X.reshape(len(X), -1)."
+        )
+    return (row_shape[2] if len(row_shape) == 3 else 1, height, width)

@@ -11,11 +11,11 @@ from torch import Tensor, nn
 from unbraid.autoencoders.base import AutoencoderEstimator
 from unbraid.autoencoders.coding import SUMMARY
 from unbraid.autoencoders.decomposition import decompose, gaussian_kl
-from unbraid.autoencoders.points import Points
 from unbraid.autoencoders.summary import variational
-from unbraid.autoencoders.training import Batch, Loss, Schedule
 from unbraid.estimator.summary import Summary
 from unbraid.runtime.randomness import check_random_state
+from unbraid.training.batches import Batch, Points
+from unbraid.training.trainer import Loss, Schedule
 
 
 @dataclass

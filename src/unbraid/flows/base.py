@@ -14,7 +14,7 @@ from unbraid.flows.conditions import Condition
 from unbraid.flows.families import family
 from unbraid.flows.spectrum import count_above_noise, warn_of_uncertain_count
 from unbraid.flows.summary import summary_of
-from unbraid.flows.training import FlowTrainer, Schedule
+from unbraid.flows.training import ConditionBatches, FlowSchedule, FlowTrainer
 from unbraid.networks.flow import Flow
 from unbraid.training.estimator import TrainedEstimator
 from unbraid.trust.warnings import warn
@@ -128,20 +128,21 @@ class FlowEstimator(FlowCoder):
         choose: Callable[[np.ndarray, Tensor], int] | None = None,
     ) -> FlowTrainer:
         """Fit ``n_init`` flows at once and keep the one with the best held-out likelihood, or what ``choose`` names."""
-        home = self._home()
-        schedule = Schedule(
+        device = self._device()
+        schedule = FlowSchedule(
             max_steps=self.max_steps,
+            batch_size=self.batch_size,
+            log_every=self.log_every,
             learning_rate=self.learning_rate,
-            noise=self.noise_,
             patience=self.patience,
             tol=self.tol,
             eval_every=self._eval_every(len(flow.shape) > 1),
-            log_every=self.log_every,
         )
-        placed = flow.to(home.device)
-        forward = self._forward_of(placed, home.device)
-        trainer = FlowTrainer(placed, condition, take, evaluate, schedule, rng, forward, home.device)
-        self._run(trainer, home, self.max_steps, identity)
+        placed = flow.to(device.torch_device)
+        forward = self._forward_of(placed, device.torch_device)
+        source = ConditionBatches(condition, take, self.noise_, rng, device)
+        trainer = FlowTrainer(placed, source, evaluate, schedule, forward, device)
+        self._run(trainer, device, self.max_steps, identity)
         scores = np.array(evaluate(trainer.theta, trainer.extra))
         scores = np.where(np.isfinite(scores), scores, np.inf)
         theta = trainer.theta.cpu()

@@ -13,10 +13,11 @@ from unbraid.flows.families import Normal, family
 from unbraid.flows.graphs import DecoderGraph, EncoderGraph, example_rows
 from unbraid.networks.coupling import Affine
 from unbraid.networks.flow import Flow, conv_flow, dense_flow
-from unbraid.training.estimator import TrainedEstimator
+from unbraid.networks.layout import as_images, as_rows
+from unbraid.training.coding import Coder
 
 
-class FlowCoder(TrainedEstimator):
+class FlowCoder(Coder):
     """What an estimator does with its ``theta_``: the parameters of one flow."""
 
     _kind = "gin"
@@ -64,53 +65,33 @@ class FlowCoder(TrainedEstimator):
         hidden = self.hidden
         return dense_flow(shape[0], rng, n_blocks=blocks, hidden=hidden, affine=affine, n_models=n_models)
 
-    @property
-    def _flow(self) -> Flow:
-        """The trained flow, one model, rebuilt from arrays (so that saving needs arrays only)."""
-        cached = self.__dict__.get("_cached")
-        if cached is None:
-            fixed = [torch.from_numpy(np.asarray(p))[None] for p in self.permutations_]
-            cached = self._cached = self._build(np.random.default_rng(0), 1).with_permutations(fixed)
-        return cached
+    def _rebuilt(self) -> Flow:
+        fixed = [torch.from_numpy(np.asarray(p))[None] for p in self.permutations_]
+        return self._build(np.random.default_rng(0), 1).with_permutations(fixed)
 
     def _to_network(self, X: np.ndarray, dtype: torch.dtype | None = None) -> Tensor:
         """Rows as the network takes them: (n, features) or (n, channels, height, width)."""
         rows = torch.from_numpy(np.ascontiguousarray(X))
         rows = rows.to(dtype) if dtype is not None else rows
-        if len(self._network_shape) == 1:
-            return rows.flatten(1)
-        return rows.unsqueeze(1) if rows.ndim == 3 else rows.permute(0, 3, 1, 2)
-
-    def _new_rows(self, X: Any) -> Rows:
-        check_is_fitted(self, "theta_")
-        return self._read_new(X)
+        return rows.flatten(1) if len(self._network_shape) == 1 else as_images(rows, rows.shape[1:])
 
     def _encode(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The flow's real output in the network's own order, and log|det J|; in the precision of X."""
         rows = self._to_network(X)
         theta = torch.from_numpy(self.theta_)[None].to(rows.dtype)
-        r, volume = self._flow.encode(theta, rows, batch_size=512 if rows.ndim == 4 else 8192)
+        r, volume = self._network.encode(theta, rows, batch_size=512 if rows.ndim == 4 else 8192)
         return r[0].numpy(), volume[0].numpy()
 
     def _decode(self, r: np.ndarray) -> np.ndarray:
         """Rows (n, *row_shape_) of the flow's real output."""
         codes = torch.from_numpy(np.ascontiguousarray(r))
         theta = torch.from_numpy(self.theta_)[None].to(codes.dtype)
-        image = len(self._network_shape) == 3
-        rows = self._flow.decode(theta, codes[None], batch_size=512 if image else 8192)[0]
-        if image:
-            rows = rows.permute(0, 2, 3, 1)
-        return rows.reshape(-1, *self.row_shape_).numpy()
+        batch_size = 512 if len(self._network_shape) == 3 else 8192
+        rows = self._network.decode(theta, codes[None], batch_size=batch_size)[0]
+        return as_rows(rows, tuple(self.row_shape_)).numpy()
 
     def _codes_of(self, rows: Rows) -> np.ndarray:
         return np.concatenate([self._family.link(self._encode(block)[0][:, self.order_]) for block in rows])
-
-    def transform(self, X: Any) -> np.ndarray:
-        """Codes (n, n_features), the most important latent first.
-
-        The first ``n_informative_`` columns are the recovered factors. Computed in the precision of X.
-        """
-        return self._codes_of(self._new_rows(X))
 
     def inverse_transform(self, codes: Any) -> np.ndarray:
         """Data of codes that :meth:`transform` gave, or of (n, m) codes of the first m latents, the others at their

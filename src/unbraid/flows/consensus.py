@@ -1,12 +1,16 @@
 """What several starts agree on, and how one of them comes to have it."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from unbraid.flows.spectrum import standardised
 from unbraid.flows.training import BETAS, FlowTrainer, Forward
 from unbraid.networks.flow import Flow
+from unbraid.training.batches import Batch
+from unbraid.training.trainer import Group, Loss, Trainer
 
 WEIGHT = 5.0  # nats for a correlation of 0 in place of 1; with 1 a flow comes less near, 20 costs more likelihood
 SHARE = 8  # of the steps of the training, one in so many follows it
@@ -93,15 +97,20 @@ def follow(
     ``starts`` and ``theta`` are the starts that take part, ``of_all`` and ``of_one`` what computes them and the one.
     """
     one, schedule = starts.select(kept), trainer.schedule
-    parameters = theta[kept : kept + 1].clone().requires_grad_()
-    optimizer = torch.optim.Adam([parameters], lr=schedule.learning_rate / 10, betas=BETAS, fused=True)
-    for _ in range(max(1, schedule.max_steps // SHARE)):
-        index, rows = trainer.draw()
+    parameters = nn.ParameterList([theta[kept : kept + 1].clone()])
+
+    def objective(batch: Batch) -> Iterator[Loss]:
         with torch.no_grad():
-            target = consensus(of_all(theta, starts.lay_out(rows))[0])
-        r, _ = of_one(parameters, one.lay_out(rows))
-        loss = trainer.condition.loss(r, index, trainer.extra[:1]).sum() + WEIGHT * consensus.distance(r[0], target)
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        optimizer.step()
-    return parameters.detach()
+            target = consensus(of_all(theta, starts.lay_out(batch.x))[0])
+        r, _ = of_one(parameters[0], one.lay_out(batch.x))
+        loss = trainer.condition.loss(r, batch.rows, trainer.extra[:1]).sum()
+        loss = loss + WEIGHT * consensus.distance(r[0], target)
+        yield Loss("one", loss, {"loss": loss})
+
+    group = Group(("one",), schedule.learning_rate / 10, BETAS)
+    following = Trainer(
+        nn.ModuleDict({"one": parameters}), {"one": group}, objective, trainer.source, schedule, trainer.device
+    )
+    for done in range(max(1, schedule.max_steps // SHARE)):
+        following.step(done)
+    return parameters[0].detach()

@@ -6,6 +6,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from unbraid.networks.layout import as_images, as_rows
+
 EXAMPLES = 16
 
 
@@ -18,19 +20,15 @@ class EncoderGraph(nn.Module):
 
     def __init__(self, model: Any):
         super().__init__()
-        self.flow, self.family, self.is_picture = model._flow, model._family, model.is_picture_
+        self.flow, self.family, self.is_picture = model._network, model._family, model.is_picture_
         self.row_shape, self.is_image = tuple(model.row_shape_), len(model._network_shape) == 3
         self.register_buffer("theta", torch.from_numpy(np.asarray(model.theta_, np.float32))[None])
         self.register_buffer("order", torch.from_numpy(np.asarray(model.order_, np.int64)))
         self.register_buffer("places", torch.from_numpy(np.argsort(model.order_).astype(np.int64)))
 
     def forward(self, rows: Tensor) -> Tensor:
-        if self.is_image:
-            x = rows.reshape(-1, *self.row_shape[:2], self.row_shape[2] if len(self.row_shape) == 3 else 1)
-            x = x.permute(3, 0, 1, 2)
-        else:
-            x = rows.flatten(1).transpose(0, 1)
-        r, _ = self.flow.forward(self.theta, x.contiguous()[None])
+        x = as_images(rows, self.row_shape) if self.is_image else rows.flatten(1)
+        r, _ = self.flow.forward(self.theta, self.flow.lay_out(x))
         return self.family.link(r[0].transpose(0, 1)[:, self.order])
 
 
@@ -39,9 +37,8 @@ class DecoderGraph(EncoderGraph):
 
     def forward(self, codes: Tensor) -> Tensor:
         r = self.family.unlink(codes)[:, self.places]
-        x = self.flow.inverse(self.theta, r.transpose(0, 1).contiguous()[None])[0]
-        x = x.permute(1, 2, 3, 0) if self.is_image else x.transpose(0, 1)
-        x = x.reshape(-1, *self.row_shape)
+        x = self.flow.inverse(self.theta, r.transpose(0, 1).contiguous()[None])[0].transpose(0, 1)
+        x = as_rows(x, self.row_shape)
         return x.clamp(0, 1) if self.is_picture else x
 
 

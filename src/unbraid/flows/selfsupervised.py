@@ -221,7 +221,9 @@ class SelfSupervisedGIN(FlowEstimator):
         codes = encode_elsewhere(starts, theta, rows)[0].double().numpy()
         self.follows_consensus_ = False
         if self.consensus and len(good) >= 3 and not self.stopped_.startswith("max_seconds"):
-            of_all, of_one = (self._forward_of(flow, trainer.device) for flow in (starts, starts.select(kept)))
+            of_all, of_one = (
+                self._forward_of(flow, trainer.device.torch_device) for flow in (starts, starts.select(kept))
+            )
             moved = trainer.theta.clone()
             moved[self.best_init_] = follow(Consensus(codes, kept), trainer, starts, theta, kept, of_all, of_one)
             loss = evaluate(moved, trainer.extra)[self.best_init_]
@@ -235,7 +237,7 @@ class SelfSupervisedGIN(FlowEstimator):
         some = rng.permutation(n)[: max(2, (8000 if len(self._network_shape) == 3 else 50_000) // members)]
         rows = self._noisy(rows_of(some, rng), rng)
         theta = torch.from_numpy(self.theta_)[None]
-        r = self._flow.encode(theta, rows, batch_size=1000)[0][0].double().numpy()
+        r = self._network.encode(theta, rows, batch_size=1000)[0][0].double().numpy()
         stds = r.std(0)
         within = np.sqrt(r.reshape(len(some), members, -1).var(1).mean(0))
         self._rank(*self._reach(r.astype(np.float32), r - r.mean(0), rng))

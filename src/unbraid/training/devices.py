@@ -41,13 +41,13 @@ def keep_freed_memory() -> None:
             mallopt(trim, 2**30)
 
 
-class Single:
+class Device:
     """One process, one device, float32."""
 
     rank, n_processes = 0, 1
 
     def __init__(self, device: str):
-        self.device = device_of(device)
+        self.torch_device = device_of(device)
         keep_freed_memory()
 
     def autocast(self) -> AbstractContextManager:
@@ -66,7 +66,7 @@ class Single:
         """Until all processes are here."""
 
 
-class Accelerated(Single):
+class Accelerated(Device):
     """As accelerate was launched and configured: its mixed precision, its processes.
 
     Each process takes its share of every batch and gradients are averaged, so that losses that are means over
@@ -79,8 +79,8 @@ class Accelerated(Single):
         mixed = "no" if precision == "float32" else precision
         accelerate.state.AcceleratorState._reset_state()  # an earlier fit may have had another precision
         self._accelerator: Any = accelerate.Accelerator(mixed_precision=mixed, cpu=device == "cpu")
-        self.device = self._accelerator.device
-        if mixed != "no" and self.device.type == "cpu":
+        self.torch_device = self._accelerator.device
+        if mixed != "no" and self.torch_device.type == "cpu":
             raise ValueError(
                 f"precision={precision!r} needs a GPU: on a CPU it is slower than float32 by far, and crashes on some. "
                 "Use precision='float32'."

@@ -11,7 +11,7 @@ from unbraid.data.rows import Rows
 from unbraid.export.exportable import Exportable
 from unbraid.runtime.randomness import seed_of
 from unbraid.training.checkpoint import read_checkpoint
-from unbraid.training.devices import PRECISIONS, Single
+from unbraid.training.devices import PRECISIONS, Device
 from unbraid.training.logs import Logs
 from unbraid.training.run import Run, Stepper
 from unbraid.trust.warnings import warn
@@ -118,9 +118,9 @@ class TrainedEstimator(Exportable):
         if self.max_seconds is not None and not self.max_seconds >= 0:
             raise ValueError(f"max_seconds={self.max_seconds!r} must be at least 0, or None for no limit.")
 
-    def _home(self) -> Single:
+    def _device(self) -> Device:
         """Where the steps run."""
-        return Single(self.device)
+        return Device(self.device)
 
     def _seed(self) -> int:
         """One whole number that stands for ``random_state``; without one, that of the run to go on with."""
@@ -135,25 +135,17 @@ class TrainedEstimator(Exportable):
         identity = {"model": type(self).__name__, **shown, **more, "seed": seed, "data": data}
         return json.loads(json.dumps(identity, default=_plain))
 
-    def _run(self, stepper: Stepper, home: Single, max_steps: int, identity: dict[str, Any]) -> None:
+    def _run(self, stepper: Stepper, device: Device, max_steps: int, identity: dict[str, Any]) -> None:
         """Train, and keep what there is to say about it."""
         logs = Logs(None if self.log is None else Path(self.log), self.tensorboard)
         checkpoint = None if self.checkpoint is None else Path(self.checkpoint)
-        run = Run(stepper, identity, max_steps, self.max_seconds, checkpoint, self.checkpoint_every, home)
+        run = Run(stepper, identity, max_steps, self.max_seconds, checkpoint, self.checkpoint_every, device)
         run.go(logs, self.progress, type(self).__name__)
         self.history_ = run.history
         self.n_steps_ = run.n_steps
         self.stopped_ = run.stopped or "max_steps"
         if run.stopped.startswith("max_seconds"):
             warn("UB401", stacklevel=4, done=run.n_steps, of=max_steps, by=run.stopped)
-
-    def _get_state(self) -> dict[str, Any]:
-        return {k: v for k, v in super()._get_state().items() if k != "_cached"}
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = dict(super().__getstate__())
-        state.pop("_cached", None)  # networks, which are rebuilt from arrays
-        return state
 
 
 def _plain(value: Any) -> Any:

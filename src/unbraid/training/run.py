@@ -18,7 +18,7 @@ from torch import Tensor
 from unbraid.runtime.progress import bar
 from unbraid.runtime.tracking import Track
 from unbraid.training.checkpoint import check_identity, read_checkpoint, write_checkpoint
-from unbraid.training.devices import Single
+from unbraid.training.devices import Device
 from unbraid.training.logs import Logs
 
 
@@ -53,7 +53,7 @@ class Run:
     checkpoint : Path or None
         Written every ``checkpoint_every`` steps, at the end, and on Ctrl-C; if it exists, the run goes on from it.
     checkpoint_every : int
-    home : Single
+    device : Device
         The device, or accelerate's processes, of which the first writes.
     n_steps : int
         Steps taken.
@@ -68,7 +68,7 @@ class Run:
     max_seconds: float | None
     checkpoint: Path | None
     checkpoint_every: int
-    home: Single
+    device: Device
     n_steps: int = 0
     stopped: str = ""
     history: list[dict[str, Any]] = field(default_factory=list)
@@ -100,7 +100,7 @@ class Run:
 
     def _track(self, title: str) -> Callable[[dict[str, Any], int], None]:
         """What tells a tracker about this run, from its first step; of several processes the first does."""
-        if self.home.rank != 0:
+        if self.device.rank != 0:
             return lambda record, step: None
         track = Track(title, self.identity)
         for record in self.history:
@@ -119,11 +119,11 @@ class Run:
         return f"stopped after {self.n_steps} of {self.max_steps} steps; {on}"
 
     def _save(self, path: Path) -> None:
-        if self.home.rank == 0:
+        if self.device.rank == 0:
             tensors, state = self.stepper.get_state()
             about = {"identity": self.identity, "n_steps": self.n_steps, "history": self.history, "stepper": state}
             write_checkpoint(path, tensors, about)
-        self.home.wait()
+        self.device.wait()
 
     def _load(self, path: Path) -> None:
         tensors, about = read_checkpoint(path)

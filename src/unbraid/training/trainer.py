@@ -1,19 +1,16 @@
-"""A step of the autoencoders: a batch, an objective, Adam; and all that a run needs to go on from it.
-
-All randomness comes from two generators, one for rows and noise and one for data sets that draw.
-"""
+"""A step of all that is trained: a batch, an objective, Adam; and the state from which a run resumes."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from unbraid.autoencoders.points import Points
+from unbraid.training.batches import Batch
 from unbraid.training.checkpoint import adam_state, set_adam_state
-from unbraid.training.devices import Single
+from unbraid.training.devices import Device
 
 
 @dataclass(frozen=True)
@@ -30,27 +27,8 @@ class Group(NamedTuple):
 
     networks: tuple[str, ...]
     learning_rate: float
-    betas: tuple[float, float]
-    eps: float
-
-
-@dataclass
-class Batch:
-    """What an objective sees of a step: the networks' input, and the same rows as they are stored.
-
-    ``noise(*shape)`` draws standard normal numbers for the rows of this batch, and ``permutations(k)`` k orders
-    of them, (k, batch); ``another()`` draws a second batch; ``log`` says whether this step is written down, so that
-    costly terms are due.
-    """
-
-    x: Tensor
-    values: np.ndarray
-    rows: np.ndarray
-    step: int
-    log: bool
-    noise: Callable[..., Tensor]
-    permutations: Callable[[int], Tensor]
-    another: Callable[[], "Batch"]
+    betas: tuple[float, float] = (0.9, 0.999)
+    eps: float = 1e-8
 
 
 class Loss(NamedTuple):
@@ -64,6 +42,16 @@ class Loss(NamedTuple):
 Objective = Callable[[Batch], Iterator[Loss]]
 
 
+class Source(Protocol):
+    """Where batches come from. All randomness of a training is in its state: tensors, and what JSON holds."""
+
+    def draw(self, step: int, log: bool) -> Batch: ...
+
+    def get_state(self) -> tuple[dict[str, Tensor], dict[str, Any]]: ...
+
+    def set_state(self, tensors: dict[str, Tensor], state: dict[str, Any]) -> None: ...
+
+
 class Trainer:
     """Trains networks on an objective, step by step; a :class:`~unbraid.training.run.Stepper`.
 
@@ -74,35 +62,31 @@ class Trainer:
         In the order in which the objective's losses come.
     objective : callable ``(batch) -> iterator of Loss``
         A generator: each loss is followed by its group's step of Adam before the next one is asked for.
-    points : Points
+    source : Source
+        Draws the batches.
     schedule : Schedule
-    seed : int
-    home : Single
-        The device, or accelerate's processes.
+    device : Device
+        One device, or accelerate's processes.
     """
-
-    stopped = ""
 
     def __init__(
         self,
         networks: nn.ModuleDict,
         groups: dict[str, Group],
         objective: Objective,
-        points: Points,
+        source: Source,
         schedule: Schedule,
-        seed: int,
-        home: Single,
+        device: Device,
     ):
-        self.networks, self.groups, self.objective, self.points = networks, groups, objective, points
-        self.schedule, self.home = schedule, home
-        self.generator = torch.Generator().manual_seed(seed)
-        self.data_rng = np.random.default_rng([seed, 1])
-        networks.to(home.device).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self.networks, self.objective, self.source = networks, objective, source
+        self.schedule, self.device = schedule, device
+        self.stopped = ""
+        networks.to(device.torch_device).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.parameters = {
             name: [p for n in g.networks for p in networks[n].parameters()] for name, g in groups.items()
         }
         self.optimizers = {
-            name: home.prepare(
+            name: device.prepare(
                 torch.optim.Adam(self.parameters[name], lr=g.learning_rate, betas=g.betas, eps=g.eps, fused=True)
             )
             for name, g in groups.items()
@@ -112,42 +96,25 @@ class Trainer:
 
     def step(self, done: int) -> dict[str, Any] | None:
         """One step of every group's Adam; the record of it when one is due."""
-        schedule, home = self.schedule, self.home
-        log = (done + 1) % schedule.log_every == 0 or done + 1 == schedule.max_steps
-        batch = self._batch(done, log)
+        log = self._is_due(done + 1)
+        losses = iter(self.objective(self.source.draw(done, log)))
         terms: dict[str, Tensor] = {}
-        losses = iter(self.objective(batch))
         while True:
-            with home.autocast():
+            with self.device.autocast():
                 loss = next(losses, None)
             if loss is None:
                 break
             optimizer = self.optimizers[loss.group]
             optimizer.zero_grad(set_to_none=True)
-            home.backward(loss.value)
-            home.average(self.parameters[loss.group])
+            self.device.backward(loss.value)
+            self.device.average(self.parameters[loss.group])
             optimizer.step()
             terms |= loss.terms
         self._add(terms)
         return self._record(done + 1) if log else None
 
-    def _batch(self, done: int, log: bool) -> Batch:
-        """Rows with replacement, as the study draws them; a process's share of them and of the noise."""
-        home, size = self.home, self.schedule.batch_size
-        every = torch.randint(self.points.n, (size,), generator=self.generator).numpy()
-        share = slice(home.rank * size // home.n_processes, (home.rank + 1) * size // home.n_processes)
-        rows = every[share]
-        values = self.points.stored(rows, self.data_rng)
-        x = self.points.to_tensor(values).to(home.device)
-
-        def noise(*shape: int) -> Tensor:
-            return torch.randn((size, *shape), generator=self.generator)[share].to(home.device)
-
-        def permutations(count: int) -> Tensor:
-            orders = [torch.randperm(len(rows), generator=self.generator) for _ in range(count)]
-            return torch.stack(orders).to(home.device)
-
-        return Batch(x, values, rows, done, log, noise, permutations, lambda: self._batch(done, log))
+    def _is_due(self, step: int) -> bool:
+        return step % self.schedule.log_every == 0 or step == self.schedule.max_steps
 
     def _add(self, terms: dict[str, Tensor]) -> None:
         for name, value in terms.items():
@@ -167,18 +134,23 @@ class Trainer:
         return means
 
     def get_state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        tensors = {f"network.{k}": v for k, v in self.networks.state_dict().items()}
+        drawn, state = self.source.get_state()
+        tensors = {f"source.{k}": v for k, v in drawn.items()}
+        tensors |= {f"network.{k}": v for k, v in self.networks.state_dict().items()}
         for name, optimizer in self.optimizers.items():
             tensors |= adam_state(optimizer, name)
-        tensors["generator"] = self.generator.get_state()
         sums = {k: v.tolist() for k, v in self._sums.items()}
-        return tensors, {"sums": sums, "counts": self._counts, "data_rng": self.data_rng.bit_generator.state}
+        return tensors, {"sums": sums, "counts": self._counts, "source": state, "stopped": self.stopped}
 
     def set_state(self, tensors: dict[str, Tensor], state: dict[str, Any]) -> None:
-        self.networks.load_state_dict({k[8:]: v for k, v in tensors.items() if k.startswith("network.")})
+        self.networks.load_state_dict(below("network.", tensors))
         for name, optimizer in self.optimizers.items():
             set_adam_state(optimizer, name, tensors)
-        self.generator.set_state(tensors["generator"])
-        self.data_rng.bit_generator.state = state["data_rng"]
-        self._sums = {k: torch.tensor(v, device=self.home.device) for k, v in state["sums"].items()}
-        self._counts = state["counts"]
+        self.source.set_state(below("source.", tensors), state["source"])
+        self._sums = {k: torch.tensor(v, device=self.device.torch_device) for k, v in state["sums"].items()}
+        self._counts, self.stopped = state["counts"], state["stopped"]
+
+
+def below(start: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Those whose names start so, by the rest of their names."""
+    return {k[len(start) :]: v for k, v in tensors.items() if k.startswith(start)}
