@@ -36,6 +36,7 @@ _ESTIMATORS = {method.estimator: method for method in METHODS.values()}
 _FUNCTIONS = {
     "Blocks": "data.sources",
     "DelayEmbedding": "containers.recordings",
+    "Observations": "data.observations",
     "diagnose": "diagnosis",
     "evaluate": "evaluation",
     "explore": "app",

@@ -6,7 +6,10 @@ test read it. A new method is its module, a line here, its tests and its paragra
 
 from dataclasses import dataclass
 from importlib import import_module
+from inspect import signature
 from typing import Any
+
+EVIDENCE = ("labels", "pairs", "time", "sets", "covariates")  # what can be known about rows and used by a fit
 
 
 @dataclass(frozen=True)
@@ -23,8 +26,10 @@ class Method:
         How people write it.
     about : str
         What it is for, in a few words.
+    uses : tuple of str
+        What ``fit`` takes besides X, of :data:`EVIDENCE`: labels as ``y``, all else as keywords of the same names.
     needs : tuple of str
-        Of "labels" (``fit`` takes a condition), "augmentations" (data come with changes that matter) and "torch".
+        The part of ``uses`` without which there is no fit, and "torch".
     trained : bool
         Whether it is trained step by step, so that it has steps, a checkpoint and a history.
     decodes : bool
@@ -37,6 +42,7 @@ class Method:
     home: str
     title: str
     about: str
+    uses: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     trained: bool = False
     decodes: bool = True
@@ -47,11 +53,6 @@ class Method:
         """The room: "spectral", "autoencoders", "flows" or "geometry"."""
         return self.home.partition(".")[0]
 
-    @property
-    def takes_labels(self) -> bool:
-        """Whether ``fit`` takes a condition, needed or not."""
-        return self.family == "flows" and "augmentations" not in self.needs
-
     def load(self) -> Any:
         """The class. Without torch, a method that needs it says which install brings it."""
         if "torch" in self.needs:
@@ -61,8 +62,13 @@ class Method:
         return getattr(import_module(f"unbraid.{self.home}"), self.estimator)
 
 
-def _trained(estimator: str, home: str, title: str, about: str, *needs: str) -> Method:
-    return Method(estimator, home, title, about, (*needs, "torch"), trained=True)
+def _trained(
+    estimator: str, home: str, title: str, about: str, *, uses: tuple[str, ...] = (), needs: tuple[str, ...] = ()
+) -> Method:
+    return Method(estimator, home, title, about, uses, (*needs, "torch"), trained=True)
+
+
+ROTATED = ("labels", "pairs", "time")  # by one of which the codes of an embedding can be turned
 
 
 METHODS: dict[str, Method] = {
@@ -71,10 +77,13 @@ METHODS: dict[str, Method] = {
         "spectral.factors",
         "HLLE+ICA",
         "smooth data with one to about five factors; the method with a proof",
+        uses=ROTATED,
     ),
-    "tangent-ica": Method("TangentICA", "spectral.factors", "LTSA+ICA", "few points; data on which HLLE collapses"),
+    "tangent-ica": Method(
+        "TangentICA", "spectral.factors", "LTSA+ICA", "few points; data on which HLLE collapses", uses=ROTATED
+    ),
     "laplacian-ica": Method(
-        "LaplacianICA", "spectral.factors", "LEM+ICA", "never collapses; bends factors into cosines"
+        "LaplacianICA", "spectral.factors", "LEM+ICA", "never collapses; bends factors into cosines", uses=ROTATED
     ),
     "pca-ica": Method("PCAICA", "spectral.pca_ica", "PCA+ICA", "linear mixtures, and the baseline to beat"),
     "hessian-eigenmaps": Method(
@@ -98,15 +107,21 @@ METHODS: dict[str, Method] = {
     "factor-vae": _trained("FactorVAE", "autoencoders.factor_vae", "FactorVAE", "total correlation by a discriminator"),
     "beta-tcvae": _trained("BetaTCVAE", "autoencoders.beta_tcvae", "beta-TCVAE", "a heavier total correlation"),
     "dip-vae": _trained("DIPVAE", "autoencoders.dip_vae", "DIP-VAE", "codes of unit covariance, two kinds"),
-    "nice": _trained("NICE", "flows.estimators", "NICE", "an additive flow; a density and a condition"),
-    "realnvp": _trained("RealNVP", "flows.estimators", "RealNVP", "an affine flow; a density and a condition"),
-    "gin": _trained("GIN", "flows.estimators", "GIN", "factors from data with a condition", "labels"),
+    "nice": _trained(
+        "NICE", "flows.estimators", "NICE", "an additive flow; a density and a condition", uses=("labels",)
+    ),
+    "realnvp": _trained(
+        "RealNVP", "flows.estimators", "RealNVP", "an affine flow; a density and a condition", uses=("labels",)
+    ),
+    "gin": _trained(
+        "GIN", "flows.estimators", "GIN", "factors from data with a condition", uses=("labels",), needs=("labels",)
+    ),
     "self-supervised-gin": _trained(
         "SelfSupervisedGIN",
         "flows.selfsupervised",
         "self-supervised GIN",
         "factors from data with augmentations",
-        "augmentations",
+        uses=("sets",),
     ),
     "geomancer": Method(
         "Geomancer",
@@ -142,3 +157,30 @@ def estimators_of(family: str) -> dict[str, Method]:
     'Geomancer'
     """
     return {method.estimator: method for method in METHODS.values() if method.family == family}
+
+
+def method_of_class(cls: type) -> Method | None:
+    """The method of a class or of the nearest of its parents that is in the table; None where none is.
+
+    >>> class HessianICA: ...
+    >>> class Mine(HessianICA): ...
+    >>> method_of_class(Mine).title
+    'HLLE+ICA'
+    """
+    known = {method.estimator: method for method in METHODS.values()}
+    return next((known[parent.__name__] for parent in cls.__mro__ if parent.__name__ in known), None)
+
+
+def uses_of(cls: type) -> tuple[str, ...]:
+    """What the ``fit`` of a class uses besides X: by the table, or by the keywords of ``fit`` where it has no line."""
+    method = method_of_class(cls)
+    return method.uses if method else tuple(name for name in EVIDENCE if name in signature(cls.fit).parameters)
+
+
+def methods_using(evidence: str) -> list[str]:
+    """The names of the methods whose fit uses a piece of evidence.
+
+    >>> methods_using("sets")
+    ['self-supervised-gin']
+    """
+    return [name for name, method in METHODS.items() if evidence in method.uses]

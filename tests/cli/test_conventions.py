@@ -64,7 +64,7 @@ def test_factors_of_a_file_of_their_own_have_names(fit, tmp_path, header, told):
     result = fit(tmp_path / "x.csv", "--factors-from", "amounts.csv", "--factors", 2, "--json")
     assert result.code == 0, result.err
     np.testing.assert_allclose(np.load(os.path.join(json.loads(result.out)["run"], "factors.npy")), Z)
-    request = Request(str(tmp_path / "x.csv"), None, None, [], None, False, None, 0, factors_from="amounts.csv")
+    request = Request(str(tmp_path / "x.csv"), None, None, [], None, False, 0, factors_from="amounts.csv")
     assert read_data(request, "pca-ica").factor_names == told
 
 

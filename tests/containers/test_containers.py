@@ -36,8 +36,8 @@ def test_anndata_refusals():
         ub.anndata.fit(cells, use_rep="X_pca")
     with pytest.raises(ValueError, match=r"no method 'magic'.*hessian-ica"):
         ub.anndata.fit(cells, "magic")
-    with pytest.raises(ValueError, match=r"takes no condition.*gin"):
-        ub.anndata.fit(cells, "pca-ica", labels="batch")
+    with pytest.raises(ValueError, match=r"labels.*gin"):
+        ub.anndata.fit(anndata.AnnData(X, obs={"batch": np.arange(len(X)) % 2}), "pca-ica", labels="batch")
     with pytest.raises(ValueError, match=r"obs has no column 'batch'"):
         ub.anndata.fit(cells, "gin", labels="batch")
     assert not cells.obsm

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import torch
 
+from unbraid.data.labels import parse_labels
 from unbraid.flows.checks import class_groups, warn_of_few_conditions, warn_of_small_classes
 from unbraid.flows.conditions import Classes, Continuous, Sets, SoftLabels
 from unbraid.flows.families import FAMILIES, family
-from unbraid.flows.labels import understand
 from unbraid.flows.spectrum import class_information
 from unbraid.trust.warnings import AssumptionWarning
 
@@ -101,7 +101,7 @@ def test_continuous_condition_starts_as_a_standard_normal():
     ],
 )
 def test_labels_are_understood(labels, kind):
-    assert understand(labels, 4).kind == kind
+    assert parse_labels(labels, 4).kind == kind
 
 
 @pytest.mark.parametrize(
@@ -115,12 +115,12 @@ def test_labels_are_understood(labels, kind):
 )
 def test_wrong_labels(labels, message):
     with pytest.raises(ValueError, match=message):
-        understand(labels, 4)
+        parse_labels(labels, 4)
 
 
 def test_one_class_with_one_member_is_left_out():
     with pytest.warns(UserWarning, match=r"1 of 3 classes have one member.*\[2\]"):
-        labels = understand(np.array([0, 0, 1, 1, 2]), 5)
+        labels = parse_labels(np.array([0, 0, 1, 1, 2]), 5)
     assert labels.values.tolist() == [0, 0, 1, 1, -1]
     assert labels.classes.tolist() == [0, 1]
 

@@ -85,12 +85,14 @@ def test_joint_diagonaliser_undoes_a_known_rotation():
     ("rotation", "given", "also", "message"),
     [
         ("spin", (), {}, "'independence', 'support'"),
-        ("labels", (), {}, "needs y"),
+        ("labels", (), {}, "needs labels"),
         ("pairs", (), {}, "needs pairs"),
-        ("time", (), {"pairs": np.zeros((30, 2), int)}, "take rotation='pairs'"),
+        ("time", (), {"pairs": np.c_[:30, 1:31]}, "rotation='pairs'"),
         ("pairs", (), {"pairs": np.full((30, 2), 5000)}, "rows 5000 to 5000"),
+        ("pairs", (), {"pairs": np.zeros((30, 2), int)}, "row with itself"),
+        ("independence", (), {"time": np.arange(300)}, "rotation='time'"),
         ("condition", (np.zeros(300),), {}, "needs two or more"),
-        ("labels", (np.full((300, 2), np.nan),), {}, "0 rows of y are known"),
+        ("labels", (np.full((300, 2), np.nan),), {}, "0 rows of labels are known"),
     ],
 )
 def test_missing_evidence_is_said(rotation, given, also, message):

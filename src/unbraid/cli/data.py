@@ -1,10 +1,14 @@
-"""What ``DATA`` stands for: a file, a folder of images or a data set, with its labels where a method asks for them."""
+"""What ``DATA`` stands for: a file, a folder of images or a data set, with what is known about its rows."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from unbraid.cli.options import AUTO, OFFERED, assignment, refusal
+
+if TYPE_CHECKING:
+    from unbraid.data.observations import Observations
 
 TABLES = (".csv", ".tsv", ".parquet", ".feather", ".xlsx")
 DRAWN = 3000  # observations of a data set, unless --points says otherwise
@@ -12,12 +16,10 @@ DRAWN = 3000  # observations of a data set, unless --points says otherwise
 
 @dataclass(frozen=True)
 class Data:
-    """Observations, and what is known about them."""
+    """Observations, and what their factors are called and are like where they are known."""
 
-    X: Any
-    factors: Any = None
+    known: "Observations"
     factor_names: Any = None
-    labels: Any = None
     factor_kinds: Any = None
 
 
@@ -31,29 +33,30 @@ class Request:
     options: list[str]
     resize: str | None
     skip_unreadable: bool
-    labels: str | None
     seed: int
     columns: str | None = None
     factors_from: str | None = None
     divide: float | None = None
+    evidence: Mapping[str, str] = field(default_factory=dict)  # where each piece is: a file, an array or a column
 
 
 def read_data(request: Request, method: str) -> Data:
-    """Open the data, and the labels for a method that takes them."""
+    """Open the data, and what is known about its rows."""
     import unbraid as ub
 
-    takes = method == AUTO or OFFERED[method].takes_labels
-    if request.labels is not None and not takes:
-        raise refusal("--labels", method, [name for name, m in OFFERED.items() if m.takes_labels])
+    uses = None if method == AUTO else OFFERED[method].uses
+    for name in request.evidence:
+        if uses is not None and name not in uses:
+            raise refusal(f"--{name}", method, [other for other, m in OFFERED.items() if name in m.uses])
     if Path(request.data).exists():
         found = _from_file(request)
     elif request.data in (known := ub.datasets.names()):
-        found = _from_dataset(request, takes)
+        found = _from_dataset(request, uses is None or uses == ("labels",))
     else:
         raise FileNotFoundError(
             f"there is no file or folder {request.data}, and no data set of that name. Data sets: {', '.join(known)}."
         )
-    if method != AUTO and "labels" in OFFERED[method].needs and found.labels is None:
+    if method != AUTO and "labels" in OFFERED[method].needs and found.known.labels is None:
         raise ValueError(
             f"{method} needs a condition: give --labels FILE (.npy, .npz or .csv, one row per observation), "
             "--labels KEY (an array of the same file), or a data set with labels of its own, such as gin-mixture."
@@ -77,10 +80,18 @@ def _from_file(request: Request) -> Data:
         columns=_columns(request, named or []) if is_table else request.columns and _names(request.columns),
         divide=request.divide,
     )
-    labels = None if request.labels is None else _labels(request.data, request.labels)
-    if named is None:
-        return Data(X, labels=labels)
-    return Data(X, *_factors(request, named), labels)
+    evidence = {name: _evidence(request.data, name, where) for name, where in request.evidence.items()}
+    factors, told = (None, None) if named is None else _factors(request, named)
+    return Data(ub.Observations(X, factors=factors, **evidence), told)
+
+
+def _evidence(data: str, name: str, where: str) -> Any:
+    """One piece of evidence; covariates may be several columns."""
+    import numpy as np
+
+    parts = [_array(data, part, f"--{name}") for part in (_names(where) if name == "covariates" else [where])]
+    values = parts[0] if len(parts) == 1 else np.column_stack(parts)
+    return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
 
 
 def _names(text: str) -> list[str]:
@@ -88,19 +99,20 @@ def _names(text: str) -> list[str]:
 
 
 def _columns(request: Request, factors: list[str]) -> list[str]:
-    """The columns of a table that are data: those that were named, or all but labels and factors."""
+    """The columns of a table that are data: those that were named, or all but factors and evidence."""
     from unbraid.data.frames import names_of
 
     if request.columns is not None:
         return _names(request.columns)
-    return [name for name in names_of(Path(request.data)) if name not in {*factors, request.labels}]
+    known = {*factors, *(name for where in request.evidence.values() for name in (where, *_names(where)))}
+    return [name for name in names_of(Path(request.data)) if name not in known]
 
 
 def _factors(request: Request, names: list[str]) -> tuple[Any, list[str]]:
     """Columns of the same table, arrays beside the data, or files of their own, to be scored by; and their names."""
     import numpy as np
 
-    parts = [np.asarray(_labels(request.data, name, "--factors-from")) for name in names]
+    parts = [_array(request.data, name, "--factors-from") for name in names]
     parts = [np.unique(part, return_inverse=True)[1] if part.dtype.kind == "U" else part for part in parts]
     told = [single for name, part in zip(names, parts) for single in _each(name, 1 if part.ndim < 2 else part.shape[1])]
     return np.column_stack(parts), told
@@ -120,19 +132,21 @@ def _each(name: str, count: int) -> list[str]:
     return [f"{path.stem} {number}" for number in range(1, count + 1)]
 
 
-def _labels(data: str, labels: str, option: str = "--labels") -> Any:
-    """Of a file of their own, of an array beside the data, or of a column of the same table."""
+def _array(data: str, where: str, option: str) -> Any:
+    """Of a file of its own, of an array beside the data, or of a column of the same table."""
+    import numpy as np
+
     import unbraid as ub
     from unbraid.cli.evaluate import read_array
     from unbraid.data.frames import column_of
 
-    if Path(labels).is_file():
-        return read_array(Path(labels))
+    if Path(where).is_file():
+        return read_array(Path(where))
     if Path(data).suffix.lower() in TABLES:
-        return column_of(Path(data), labels)
+        return column_of(Path(data), where)
     if not data.endswith((".npz", ".h5", ".hdf5", ".zarr", ".mat", ".nc")):
-        raise FileNotFoundError(f"{option} is {labels!r}: there is no such file, and {data} holds no arrays by name.")
-    return ub.datasets.open(data, labels)[:]
+        raise FileNotFoundError(f"{option} is {where!r}: there is no such file, and {data} holds no arrays by name.")
+    return np.asarray(ub.datasets.open(data, where)[:])
 
 
 def _from_dataset(request: Request, takes_labels: bool) -> Data:
@@ -145,17 +159,18 @@ def _from_dataset(request: Request, takes_labels: bool) -> Data:
             "--key, --resize, --columns, --factors-from, --divide and --skip-unreadable are for files; "
             f"{name} is the name of a data set."
         )
-    if request.labels is not None:
-        raise ValueError(f"--labels is for files; the data set {name} brings its labels itself where it has some.")
+    if request.evidence:
+        option = next(iter(request.evidence))
+        raise ValueError(f"--{option} is for files; the data set {name} brings its labels itself where it has some.")
     options = dict(assignment(text, "--option", "image_size=32") for text in request.options)
     dataset = ub.datasets.load(name, **options)
     count = DRAWN if request.points is None else request.points
     conditional = getattr(dataset, "sample_conditional", None)  # conditional data sets add it to the contract
     if takes_labels and conditional is not None:
         X, factors, labels = conditional(count, random_state=request.seed)
-        return Data(X, factors, dataset.factor_names, labels, dataset.factor_kinds)
+        return Data(ub.Observations(X, factors=factors, labels=labels), dataset.factor_names, dataset.factor_kinds)
     X, factors = dataset.sample(count, random_state=request.seed)
-    return Data(X, factors, dataset.factor_names, factor_kinds=dataset.factor_kinds)
+    return Data(ub.Observations(X, factors=factors), dataset.factor_names, dataset.factor_kinds)
 
 
 def _size(text: str) -> tuple[int, int]:

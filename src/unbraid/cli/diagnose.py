@@ -7,7 +7,22 @@ import typer
 
 from unbraid.cli.flags import in_flags
 from unbraid.cli.options import AUTO, number
-from unbraid.cli.reading import COLUMNS, DATA, DIVIDE, KEY, OPTION, POINTS, RESIZE, SKIP_UNREADABLE
+from unbraid.cli.reading import (
+    COLUMNS,
+    COVARIATES,
+    DATA,
+    DIVIDE,
+    KEY,
+    LABELS,
+    OPTION,
+    PAIRS,
+    POINTS,
+    RESIZE,
+    SETS,
+    SKIP_UNREADABLE,
+    TIME,
+    evidence_of,
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -17,14 +32,11 @@ def register(app: typer.Typer) -> None:
 
 def diagnose(
     data: DATA,
-    labels: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE|NAME",
-            help="Conditions of the rows: a .npy, .npz or .csv file, or an array or column of the same file by its "
-            "name.",
-        ),
-    ] = None,
+    labels: LABELS = None,
+    pairs: PAIRS = None,
+    time: TIME = None,
+    sets: SETS = None,
+    covariates: COVARIATES = None,
     factors: Annotated[str, typer.Option(metavar="N", help="Number of factors, or auto to estimate it.")] = "auto",
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write everything as JSON.")] = None,
     report: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page (HTML).")] = None,
@@ -49,12 +61,22 @@ def diagnose(
     from unbraid.cli.data import Request, read_data
 
     count = number(factors, "--factors", "auto")
+    evidence = evidence_of(labels=labels, pairs=pairs, time=time, sets=sets, covariates=covariates)
     request = Request(
-        data, key, points, option or [], resize, skip_unreadable, labels, seed, columns=columns, divide=divide
+        data,
+        key,
+        points,
+        option or [],
+        resize,
+        skip_unreadable,
+        seed,
+        columns=columns,
+        divide=divide,
+        evidence=evidence,
     )
     read = read_data(request, AUTO)
     typer.echo(f"Looking at {data}: some seconds, more for large images ...", err=True)
-    found = ub.diagnose(read.X, read.labels, n_factors=count)
+    found = ub.diagnose(read.known, n_factors=count)
     typer.echo(f"{data}: {found.n_rows} observations, {found.n_used} of them looked at\n")
     typer.echo(in_flags(str(found)))
     if json is not None:

@@ -7,10 +7,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unbraid.cli.options import AUTO, OFFERED, PARAMETERS, assignment, number, offered, parameters_of
-from unbraid.cli.reading import COLUMNS, DATA, DIVIDE, KEY, OPTION, POINTS, RESIZE, SKIP_UNREADABLE
+from unbraid.cli.reading import (
+    COLUMNS,
+    COVARIATES,
+    DATA,
+    DIVIDE,
+    KEY,
+    LABELS,
+    OPTION,
+    PAIRS,
+    POINTS,
+    RESIZE,
+    SETS,
+    SKIP_UNREADABLE,
+    TIME,
+    evidence_of,
+)
 
 if TYPE_CHECKING:
-    from unbraid.cli.data import Data
+    from unbraid.data.observations import Observations
     from unbraid.diagnosis import Diagnosis
     from unbraid.report import Fitted
 
@@ -48,14 +63,11 @@ def fit(
             "long.",
         ),
     ] = None,
-    labels: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE|NAME",
-            help="Condition for flows: a .npy, .npz or .csv file, or an array or column of the same file by its name. "
-            "A data set with labels brings its own.",
-        ),
-    ] = None,
+    labels: LABELS = None,
+    pairs: PAIRS = None,
+    time: TIME = None,
+    sets: SETS = None,
+    covariates: COVARIATES = None,
     augment: Annotated[
         str | None, typer.Option(metavar="NAME", help="Changes that matter, for self-supervised-gin: affine.")
     ] = None,
@@ -100,10 +112,12 @@ def fit(
     unbraid fit spectra.csv --columns a,b,c --factors-from temperature --out run
     unbraid fit stack.tif --divide 4095 --method vae --out run
     unbraid fit cells.npz --key counts --method gin --labels batch --out run
+    unbraid fit frames.npy --method hessian-ica --time seconds.csv --out run
     unbraid fit photos/ --method beta-tcvae --steps 5000 --out run     (Ctrl-C, and the same again: it goes on)
     """
     from unbraid.cli.data import Request, read_data
     from unbraid.cli.outcome import default_run, free, print_outcome, record, save_run
+    from unbraid.diagnosis.auto import rotated
     from unbraid.report import measured_fit
     from unbraid.runtime.progress import progress_style
 
@@ -118,21 +132,23 @@ def fit(
         offered(method)
         parameters_of(method, given, assigned or [])  # refused before any time is spent
     run = free(default_run(data, method) if out is None else out)
+    evidence = evidence_of(labels=labels, pairs=pairs, time=time, sets=sets, covariates=covariates)
     request = Request(
-        data, key, points, option or [], resize, skip_unreadable, labels, seed, columns, factors_from, divide
+        data, key, points, option or [], resize, skip_unreadable, seed, columns, factors_from, divide, evidence
     )
     with progress_style("off" if quiet else "lines"):
         read, diagnosis = read_data(request, method), None
+        known, by_evidence = read.known, {}
         if method == AUTO:
-            diagnosis = _diagnosed(read, given, assigned or [], told=not (json or quiet))
+            diagnosis, known, by_evidence = _diagnosed(known, given, assigned or [], told=not (json or quiet))
             method = diagnosis.method
         chosen = OFFERED[method]
-        estimator = _estimator(method, run, parameters_of(method, given, assigned or []), seed)
+        parameters = by_evidence | parameters_of(method, given, assigned or [])
+        estimator = _estimator(method, run, rotated(method, known, parameters), seed)
         if not (json or quiet):
-            typer.echo(f"{chosen.title} of {data}: {len(read.X)} observations of shape {tuple(read.X.shape[1:])}")
-        condition = read.labels if chosen.takes_labels else None
+            typer.echo(f"{chosen.title} of {data}: {len(known)} observations of shape {known.shape[1:]}")
         told = {"factor_names": read.factor_names, "factor_kinds": read.factor_kinds}
-        fitted = measured_fit(estimator, read.X, condition, factors=read.factors, **told)
+        fitted = measured_fit(estimator, known, factors=known.factors, **told)
     if diagnosis is not None:
         fitted = _with_reasons(fitted, diagnosis)
     save_run(run, fitted, data, method, diagnosis)
@@ -152,21 +168,25 @@ def fit(
         serve([view_of_run(run)])
 
 
-def _diagnosed(read: "Data", given: dict[str, Any], assigned: list[str], *, told: bool) -> "Diagnosis":
-    """What the diagnosis recommends among the methods that take the options given; told before the fit."""
+def _diagnosed(
+    known: "Observations", given: dict[str, Any], assigned: list[str], *, told: bool
+) -> tuple["Diagnosis", "Observations", dict[str, Any]]:
+    """What the diagnosis recommends among the methods that take the options given, the evidence that is used, and the
+    settings that this asks for; told before the fit."""
     import unbraid as ub
     from unbraid.diagnosis.auto import choose
 
-    wanted = [PARAMETERS[option] for option, value in given.items() if value is not None]
-    wanted += [assignment(text, "--set", "tol=0.01")[0] for text in assigned]
-    found = choose(ub.diagnose(read.X, read.labels, n_factors=given["--factors"] or "auto"), wanted)
+    wanted = {PARAMETERS[option]: value for option, value in given.items() if value is not None}
+    wanted |= dict(assignment(text, "--set", "tol=0.01") for text in assigned)
+    found, known, settings = choose(ub.diagnose(known, n_factors=given["--factors"] or "auto"), known, wanted)
+    by_evidence = {name: value for name, value in settings.items() if name not in wanted}
     if not told:
-        return found
+        return found, known, by_evidence
     colour = {"yes": "green", "no": "red", "unsure": "yellow"}[found.verdict]
     typer.secho(found.answer, fg=colour, bold=found.verdict == "no")
     for reason in found.reasons:
         typer.echo(reason)
-    return found
+    return found, known, by_evidence
 
 
 def _with_reasons(fitted: "Fitted", diagnosis: "Diagnosis") -> "Fitted":

@@ -23,8 +23,40 @@ RESIZE = Annotated[str | None, typer.Option(metavar="HxW", help="Bring images to
 SKIP_UNREADABLE = Annotated[bool, typer.Option("--skip-unreadable", help="Leave out images that cannot be read.")]
 COLUMNS = Annotated[
     str | None,
-    typer.Option(metavar="A,B", help="Columns of a table that are data; default all but labels and factors."),
+    typer.Option(
+        metavar="A,B", help="Columns of a table that are data; default all but factors and what is known of rows."
+    ),
 ]
 DIVIDE = Annotated[
     float | None, typer.Option(metavar="N", help="Divide all values by N: 4095 brings 12-bit pictures to [0, 1].")
 ]
+
+# What is known about the rows: a .npy, .npz or .csv file, or an array or column of the same file by its name.
+LABELS = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE|NAME",
+        help="Condition of each row: a .npy, .npz or .csv file, or an array or column of the same file by its name. A "
+        "data set with labels brings its own.",
+    ),
+]
+PAIRS = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE|NAME",
+        help="Rows that share all factors but one or a few: two row numbers (from 0) a line, or a column that "
+        "is the same for both rows of a pair.",
+    ),
+]
+TIME = Annotated[str | None, typer.Option(metavar="FILE|NAME", help="When each row was observed: numbers or dates.")]
+SETS = Annotated[
+    str | None, typer.Option(metavar="FILE|NAME", help="Which set each row belongs to: augmentations of one point.")
+]
+COVARIATES = Annotated[
+    str | None, typer.Option(metavar="FILE|NAMES", help="What else was measured with each row: columns or arrays.")
+]
+
+
+def evidence_of(**options: str | None) -> dict[str, str]:
+    """Where each piece of evidence is that was given."""
+    return {name: where for name, where in options.items() if where is not None}

@@ -1,22 +1,28 @@
 """Single cells: fit on an AnnData, codes in ``obsm``, loadings and what the model says about itself in ``uns``."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from unbraid.methods import METHODS, method_of
+from unbraid.data.observations import Observations
+from unbraid.diagnosis.auto import fit as fit_rows
 
 MOST_BYTES = 2**32  # of a sparse layer made dense
 
 
 def fit(
     adata: Any,
-    method: str = "hessian-ica",
+    method: str = "auto",
     *,
     key_added: str = "X_unbraid",
     use_rep: str | None = None,
     layer: str | None = None,
     labels: str | None = None,
+    pairs: str | None = None,
+    time: str | None = None,
+    sets: str | None = None,
+    covariates: Sequence[str] = (),
     **parameters: Any,
 ) -> Any:
     """Find the factors of single cells, and write them into the AnnData.
@@ -28,16 +34,19 @@ def fit(
     ----------
     adata : AnnData
     method : str
-        A name of the table of methods, for instance "hessian-ica" or "gin".
+        "auto", or a name of the table of methods, for instance "hessian-ica" or "gin".
     key_added : str
     use_rep : str, optional
         An entry of ``obsm`` to fit instead of ``X``, for instance "X_pca"; usual for thousands of genes.
     layer : str, optional
         A layer to fit instead of ``X``.
-    labels : str, optional
-        A column of ``obs``: the condition of a method that takes one.
+    labels, pairs, time, sets : str, optional
+        Columns of ``obs``: what is known about the cells, see :class:`~unbraid.Observations`. The two cells of a pair
+        have the same number, cells without a partner a negative one.
+    covariates : sequence of str
+        Columns of ``obs``.
     **parameters
-        Of the estimator, for instance ``n_factors=3, random_state=0``.
+        As of :func:`unbraid.fit`, for instance ``n_factors=3, random_state=0``.
 
     Returns
     -------
@@ -53,22 +62,21 @@ def fit(
     >>> cells.obsm["X_unbraid"].shape, cells.uns["X_unbraid"]["loadings"].shape
     ((300, 2), (3, 2))
     """
-    chosen = method_of(method)
-    if labels is not None and not chosen.takes_labels:
-        takers = ", ".join(name for name, other in METHODS.items() if other.takes_labels)
-        raise ValueError(f"{method} takes no condition, and labels={labels!r} was given. Methods that do: {takers}.")
-    X = _values(adata, use_rep, layer)
-    model = chosen.load()(**parameters)
-    if labels is None:
-        codes = model.fit_transform(X)
-    else:
-        codes = model.fit_transform(X, _column(adata, labels))
+    columns = {"labels": labels, "pairs": pairs, "time": time, "sets": sets}
+    evidence = {kind: _column(adata, name) for kind, name in columns.items() if name is not None}
+    if covariates:
+        evidence["covariates"] = np.column_stack([_column(adata, name) for name in covariates])
+    known = Observations(_values(adata, use_rep, layer), **evidence)
+    model = fit_rows(known, method, **parameters)
+    method = model.diagnosis_.method if method == "auto" else method
+    codes = model.transform(known)
     if not isinstance(codes, np.ndarray):
         raise ValueError(f"{method} finds no table of codes that obsm could hold. Use another method.")
     summary = model.summary()
     adata.obsm[key_added] = codes
     adata.uns[key_added] = {
         "method": method,
+        "evidence": dict(model.evidence_),
         "params": {name: repr(value) for name, value in model.get_params(deep=False).items()},
         "facts": {fact.name: fact.value for fact in summary.facts},
         "concerns": "\n".join(summary.concerns),

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from unbraid.data.observations import Observations
 from unbraid.runtime.extras import require
 
 
@@ -34,7 +35,7 @@ def transform(model: Any, X: Any, *, dim: str | None = None) -> Any:
     return _labelled(model.transform(rows.values), rows)
 
 
-def fit_transform(model: Any, X: Any, *, dim: str | None = None) -> Any:
+def fit_transform(model: Any, X: Any, *, dim: str | None = None, **evidence: Any) -> Any:
     """Fit on a DataArray, and give its codes as :func:`transform` does.
 
     Parameters
@@ -43,13 +44,33 @@ def fit_transform(model: Any, X: Any, *, dim: str | None = None) -> Any:
     X : xarray.DataArray
     dim : str, optional
         The axis of the observations; by default the first.
+    **evidence
+        What is known about the observations, see :class:`~unbraid.Observations`: names of coordinates along their axis,
+        or arrays.
 
     Returns
     -------
     xarray.DataArray
+
+    Examples
+    --------
+    >>> import numpy as np, xarray, unbraid as ub
+    >>> z = np.random.default_rng(0).normal(size=(300, 2)) @ [[1.0, 2.0, 0.0], [0.0, 1.0, 1.0]]
+    >>> wind = xarray.DataArray(z, dims=("day", "place"), coords={"day": np.arange(300)})
+    >>> model = ub.HessianICA(2, 12, rotation="time", random_state=0)
+    >>> fit_transform(model, wind, time="day").shape, list(model.evidence_)
+    ((300, 2), ['time'])
     """
     rows = _rows_first(X, dim)
-    return _labelled(model.fit_transform(rows.values), rows)
+    known = {kind: _coordinate(rows, value) if isinstance(value, str) else value for kind, value in evidence.items()}
+    return _labelled(model.fit_transform(Observations(rows.values, **known)), rows)
+
+
+def _coordinate(rows: Any, name: str) -> Any:
+    found = {key: value.values for key, value in rows.coords.items() if value.dims == rows.dims[:1]}
+    if name not in found:
+        raise ValueError(f"X has no coordinate {name!r} along {rows.dims[0]!r}. It has: {', '.join(found) or 'none'}.")
+    return found[name]
 
 
 def _rows_first(X: Any, dim: str | None) -> Any:

@@ -1,11 +1,13 @@
 """Recordings over time as rows: windows of a few frames, so that every method can see the dynamics."""
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from unbraid.data.observations import Observations
 from unbraid.data.rows import Rows
 
 
@@ -77,6 +79,11 @@ class DelayEmbedding(TransformerMixin, BaseEstimator):
         reach, found = (self.window - 1) * self.lag, self._checked(X)
         parts = [np.column_stack([np.full(len(x) - reach, i), np.arange(reach, len(x))]) for i, x in enumerate(found)]
         return np.concatenate(parts)
+
+    def windows(self, known: Observations) -> Observations:
+        """The windows of one recording with what is known about their latest frames."""
+        rows = (self.window - 1) * self.lag + np.arange(len(self.transform(known.X)))
+        return replace(known.subset(rows), X=self.transform(known.X))
 
     def _checked(self, X: Any) -> list[NDArray]:
         recordings = _recordings(X)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unbraid.data.observations import data_of
 from unbraid.runtime.threads import side_by_side
 
 AT_ONCE = 256  # blocks that are asked for together: enough to keep workers busy, few enough for a progress bar
@@ -72,6 +73,7 @@ def codes_by_blocks(model: Any, X: Any, width: int) -> Any:
     -------
     Dask array, array (n, width) or None
     """
+    X = data_of(X)
     if is_lazy(X):
         return map_lazily(model, X, width)
     blocks = shared(X)

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unbraid.data.observations import data_of
+
 SHOWN = 3  # shapes that an error lists
 
 
@@ -110,6 +112,7 @@ def is_dataset(X: Any) -> bool:
 
 def as_source(X: Any) -> tuple[Any, list[str] | None]:
     """Something with rows (an array or alike, a data set or :class:`Blocks`), and the column names of a frame."""
+    X = data_of(X)
     if hasattr(X, "tocsr"):
         raise TypeError("Sparse data was passed for X, but dense data is required. Use X.toarray() to convert it.")
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):

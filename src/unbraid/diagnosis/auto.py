@@ -4,9 +4,11 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
+from unbraid.data.observations import Observations, observe
 from unbraid.diagnosis.diagnose import diagnose
 from unbraid.diagnosis.findings import Diagnosis
-from unbraid.methods import METHODS, Method, method_of
+from unbraid.methods import METHODS, method_of
+from unbraid.spectral.evidence import ROTATIONS, rotation_for
 from unbraid.trust.warnings import warn
 
 INSTEAD = "hessian-ica"
@@ -17,6 +19,10 @@ def fit(
     method: str = "auto",
     *,
     labels: Any = None,
+    pairs: Any = None,
+    time: Any = None,
+    sets: Any = None,
+    covariates: Any = None,
     n_factors: int | str = "auto",
     random_state: Any = None,
     **settings: Any,
@@ -31,8 +37,11 @@ def fit(
     X : array (n, ...), or anything that the estimators take
     method : str
         "auto", or a name of the table of methods, such as "hessian-ica" or "beta-vae".
-    labels : array (n,) or (n, q), optional
-        A condition for methods that take one; the diagnosis looks at it too.
+    labels, pairs, time, sets, covariates : arrays, optional
+        What is known about the rows, as in :class:`~unbraid.Observations`, which can be given as X too. A named method
+        refuses what it does not use; with "auto" the diagnosis looks at it, and ``diagnosis_`` says what was left out.
+        The spectral methods turn their codes by it, unless ``rotation`` says otherwise: "pairs", "time", and
+        "condition" for labels ("labels" where they are factors of some rows, NaN elsewhere).
     n_factors : int or "auto"
         How many factors; "auto" estimates it, or means a network's own default.
     random_state : int, RandomState, Generator or None
@@ -53,12 +62,11 @@ def fit(
     >>> type(model).__name__, model.diagnosis_.verdict
     ('PCAICA', 'yes')
     """
+    known = observe(X, labels=labels, pairs=pairs, time=time, sets=sets, covariates=covariates)
     if method != "auto":
-        return _fitted(method, X, labels, _parameters(method, n_factors, settings), random_state)
-    diagnosis = choose(diagnose(X, labels, n_factors=n_factors), settings)
-    model = _fitted(
-        diagnosis.method, X, labels, _parameters(diagnosis.method, n_factors, settings), random_state, strict=False
-    )
+        return _fitted(method, known, n_factors, rotated(method, known, settings), random_state)
+    diagnosis, known, settings = choose(diagnose(known, n_factors=n_factors), known, settings)
+    model = _fitted(diagnosis.method, known, n_factors, settings, random_state)
     model.diagnosis_ = diagnosis
     if diagnosis.only_wraps:
         warn("UB105")
@@ -67,19 +75,54 @@ def fit(
     return model
 
 
-def choose(diagnosis: Diagnosis, wanted: Collection[str]) -> Diagnosis:
-    """The diagnosis itself; with parameters that its method does not take, one whose method is HLLE+ICA instead.
+def rotated(method: str, known: Observations, settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings of a method with the rotation that uses the evidence, where it has one and the user named none."""
+    if (
+        not set(known.evidence) & set(method_of(method).uses)
+        or "rotation" in settings
+        or not _takes(method, ["rotation"])
+    ):
+        return settings
+    return settings | {"rotation": rotation_for(known)}
+
+
+def choose(
+    diagnosis: Diagnosis, known: Observations, settings: dict[str, Any]
+) -> tuple[Diagnosis, Observations, dict[str, Any]]:
+    """What is fitted after a diagnosis: its method, the evidence that this uses, and the settings for it.
+
+    HLLE+ICA stands in for a method that does not take a setting, or the pairs or times that were given and can turn the
+    codes of a curved method. Labels are used where the diagnosis recommends a method for them.
 
     Parameters
     ----------
     diagnosis : Diagnosis
-    wanted : collection of str
-        Names of parameters that the user gave.
+    known : Observations
+    settings : dict
+        Parameters that the user gave.
 
     Returns
     -------
-    Diagnosis
+    diagnosis : Diagnosis
+        Its method is the one to fit, and its reasons name the evidence that is left out.
+    known : Observations
+    settings : dict
     """
+    turning = next((name for name in ("pairs", "time") if name in known.evidence), None)
+    has_codes = any(finding.assumption == "independent codes" for finding in diagnosis.findings)
+    if turning and "rotation" not in settings and has_codes and not METHODS[diagnosis.method].needs:
+        settings = settings | {"rotation": turning}
+    diagnosis = _taking(diagnosis, settings)
+    by_rotation = ROTATIONS.get(settings.get("rotation", ""))
+    used = known.only(*METHODS[diagnosis.method].needs, *([by_rotation] if by_rotation else []))
+    left = [name for name in known.evidence if name not in used.evidence]
+    if left:
+        diagnosis = replace(diagnosis, reasons=[*diagnosis.reasons, f"The fit does not use: {', '.join(left)}."])
+    return diagnosis, used, settings
+
+
+def _taking(diagnosis: Diagnosis, wanted: Collection[str]) -> Diagnosis:
+    """The diagnosis itself; with parameters that its method does not take, one whose method is HLLE+ICA instead."""
     if _takes(diagnosis.method, wanted):
         return diagnosis
     if not _takes(INSTEAD, wanted):
@@ -109,14 +152,6 @@ def _parameters(name: str, n_factors: int | str, settings: dict[str, Any]) -> di
     return settings | ({"n_factors": n_factors} if wanted else {})
 
 
-def _fitted(
-    name: str, X: Any, labels: Any, parameters: dict[str, Any], random_state: Any, *, strict: bool = True
-) -> Any:
-    method: Method = method_of(name)
-    estimator = method.load()(**parameters, random_state=random_state)
-    if method.takes_labels and labels is not None:
-        return estimator.fit(X, labels)
-    if strict and labels is not None:
-        takers = ", ".join(known for known, other in METHODS.items() if other.takes_labels)
-        raise ValueError(f"{name} does not take labels. Methods that do: {takers}.")
-    return estimator.fit(X)
+def _fitted(name: str, known: Observations, n_factors: int | str, settings: dict[str, Any], random_state: Any) -> Any:
+    parameters = _parameters(name, n_factors, settings)
+    return method_of(name).load()(**parameters, random_state=random_state).fit(known)

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from unbraid.data.observations import observe
 from unbraid.diagnosis.codes import code_findings, first_codes, loops_finding
 from unbraid.diagnosis.findings import FOR_LOOPS, LOOPS, Diagnosis, Finding, labels_serve, verdict_of
 from unbraid.diagnosis.ground import MOST_FACTORS, Ground, ground_findings, survey
@@ -12,7 +13,15 @@ from unbraid.spectral.selection import given_factors
 
 
 def diagnose(
-    X: Any, labels: Any = None, pairs: Any = None, *, n_factors: int | str = "auto", random_state: Any = 0
+    X: Any,
+    labels: Any = None,
+    pairs: Any = None,
+    *,
+    time: Any = None,
+    sets: Any = None,
+    covariates: Any = None,
+    n_factors: int | str = "auto",
+    random_state: Any = 0,
 ) -> Diagnosis:
     """Say whether the factors of X can be found, by which method, and how far to trust that.
 
@@ -28,6 +37,9 @@ def diagnose(
         A condition under which each row was observed, as for :class:`~unbraid.GIN`.
     pairs : array of int, (m, 2), optional
         Rows that share all factors but one or a few.
+    time, sets, covariates : arrays, optional
+        As in :class:`~unbraid.Observations`, which can be given as X too. They are checked, and no finding
+        rests on them.
     n_factors : int or "auto"
         If it is known.
     random_state : int, RandomState, Generator or None
@@ -55,11 +67,9 @@ def diagnose(
     """
     rng = check_random_state(random_state)
     given = given_factors(n_factors)
-    ground = survey(X, "auto" if given is None else given, rng)
-    if pairs is not None:
-        from unbraid.diagnosis.labels import checked_pairs
-
-        checked_pairs(pairs, ground.n)
+    known = observe(X, labels=labels, pairs=pairs, time=time, sets=sets, covariates=covariates)
+    labels, pairs = known.labels, known.pairs
+    ground = survey(known.X, "auto" if given is None else given, rng)
     findings = ground_findings(ground, rng)
     by_labels = []
     if labels is not None:
@@ -89,7 +99,7 @@ def _of_a_fit(ground: Ground, pairs: Any, rng: np.random.RandomState) -> list[Fi
         from unbraid.diagnosis.labels import pair_finding
 
         place = {int(row): position for position, row in enumerate(ground.rows)}
-        findings.append(pair_finding(pairs, ground.n, place, codes, rng))
+        findings.append(pair_finding(pairs, place, codes, rng))
     return [loops, *findings]
 
 

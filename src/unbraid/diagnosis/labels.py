@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unbraid.data.labels import Labels, parse_labels
 from unbraid.diagnosis.findings import FLOWS, Finding
-from unbraid.flows.labels import Labels, understand
 from unbraid.manifold.neighbors import nearest
 
 Floats = NDArray[np.float64]
@@ -21,7 +21,7 @@ NEIGHBORS = 10
 
 def label_findings(labels: Any, rows: NDArray[np.intp], points: Floats, n: int, d: int) -> list[Finding]:
     """What the theory of GIN asks of labels: enough conditions, members, overlap, and that they say something."""
-    known = understand(labels, n)
+    known = parse_labels(labels, n)
     found = [_conditions(known, d)]
     if known.kind != "classes":
         return found
@@ -75,10 +75,9 @@ def _neighbors(classes: NDArray[np.intp], points: Floats) -> list[Finding]:
     ]  # fmt: skip
 
 
-def pair_finding(pairs: Any, n: int, place: dict[int, int], codes: Floats, rng: np.random.RandomState) -> Finding:
+def pair_finding(pairs: NDArray[np.intp], place: dict[int, int], codes: Floats, rng: np.random.RandomState) -> Finding:
     """Whether the two rows of a pair differ along few codes: 1 if along one, 0 if as any two rows do."""
-    given = checked_pairs(pairs, n)
-    seen = np.array([(place[i], place[j]) for i, j in given.tolist() if i in place and j in place], dtype=np.intp)
+    seen = np.array([(place[i], place[j]) for i, j in pairs.tolist() if i in place and j in place], dtype=np.intp)
     name, remedy = "sparse pairs", "Pairs should share all factors but one; check that they are pairs of row numbers."
     if len(seen) < ENOUGH or codes.shape[1] < 2:
         words = f"{len(seen)} pairs among the rows looked at and {codes.shape[1]} code(s): too few to compare."
@@ -90,19 +89,6 @@ def pair_finding(pairs: Any, n: int, place: dict[int, int], codes: Floats, rng: 
         f"Pairs differ along one code to {100 * max(figure, 0):.0f} % (0 is as any two rows, 100 is one code alone)."
     )
     return Finding(name, figure >= SPARSE, figure, SPARSE, words, remedy=remedy, decides=False)
-
-
-def checked_pairs(pairs: Any, n: int) -> NDArray[np.intp]:
-    """Row numbers (m, 2)."""
-    given = np.asarray(pairs)
-    if given.ndim != 2 or given.shape[1] != 2 or given.dtype.kind not in "iu":
-        raise ValueError(
-            f"pairs have shape {given.shape} and type {given.dtype}; they must be whole numbers (m, 2): two rows of X "
-            "that share all factors but one or a few."
-        )
-    if given.size and (given.min() < 0 or given.max() >= n):
-        raise ValueError(f"pairs name rows from {given.min()} to {given.max()}; X has the rows 0 to {n - 1}.")
-    return given
 
 
 def _spread_over(codes: Floats, pairs: NDArray[np.intp]) -> float:

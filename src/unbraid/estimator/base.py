@@ -7,9 +7,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from unbraid.data.observations import Observations, data_of, observe
 from unbraid.data.rows import Rows
 from unbraid.estimator.parameters import InheritsParameters
 from unbraid.estimator.summary import Summary
+from unbraid.methods import methods_using, uses_of
 from unbraid.saving.persistence import Persistent
 
 
@@ -30,12 +32,15 @@ class Estimator(InheritsParameters, ClassNamePrefixFeaturesOutMixin, Transformer
         What stored values are divided by; 255 for uint8 pictures.
     is_picture_ : bool
         Whether the rows were bytes or bools of two or three axes: codes are then decoded to [0, 1].
+    evidence_ : dict of str to str
+        What the fit used besides X, by its name, with shape, type and checksum; a run that goes on must have the same.
     """
 
     unit_interval: ClassVar[bool] = False  # whether float images, too, must lie in [0, 1]
     row_shape_: tuple[int, ...]
     unit_: float
     is_picture_: bool
+    evidence_: dict[str, str]
 
     def summary(self) -> Summary:
         """What there is to say and to show about this fitted model; pages and terminals print it."""
@@ -45,8 +50,18 @@ class Estimator(InheritsParameters, ClassNamePrefixFeaturesOutMixin, Transformer
     def _summary(self) -> Summary:
         raise NotImplementedError
 
+    def _observed(self, X: Any, labels: Any = None, **evidence: Any) -> Observations:
+        """X and what ``fit`` was told about its rows, as one; what is given twice or not used is refused."""
+        observed = observe(X, labels=labels, **evidence)
+        for name in set(observed.evidence) - set(uses_of(type(self))):
+            users = ", ".join(methods_using(name)) or "none"
+            raise ValueError(f"{type(self).__name__} does not use {name}. Methods that do: {users}.")
+        self.evidence_ = observed.marks()
+        return observed
+
     def _read(self, X: Any, *, fewest: int = 2) -> Rows:
         """Data to fit: their shape, names and unit are kept."""
+        X = self._observed(X).X
         rows = Rows(X, fewest=fewest)
         rows.in_unit_interval = self.unit_interval and len(rows.row_shape) > 1
         self._note_names(X, rows, reset=True)
@@ -58,6 +73,7 @@ class Estimator(InheritsParameters, ClassNamePrefixFeaturesOutMixin, Transformer
 
     def _read_new(self, X: Any) -> Rows:
         """New data, in the shape and the unit of those that were fitted, with their columns in the same order."""
+        X = data_of(X)
         rows = Rows(X)
         self._note_names(X, rows, reset=False)
         if rows.n_features != self.n_features_in_:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from unbraid.methods import METHODS
+from unbraid.methods import method_of_class
 
 
 @dataclass(frozen=True)
@@ -107,8 +107,8 @@ def title_of(model: Any) -> str:
     >>> title_of(Mine()), title_of(3)
     ('HLLE+ICA', 'int')
     """
-    titles = {method.estimator: method.title for method in METHODS.values()}
-    return next((titles[c.__name__] for c in type(model).__mro__ if c.__name__ in titles), type(model).__name__)
+    method = method_of_class(type(model))
+    return method.title if method else type(model).__name__
 
 
 def codes_in_words(columns: Iterable[int]) -> str:

@@ -7,12 +7,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from unbraid.data.rows import checksum
+from unbraid.data.labels import Labels, parse_labels
 from unbraid.estimator.summary import Summary
 from unbraid.flows import checks
 from unbraid.flows.conditions import Classes, Condition, Continuous, SoftLabels
 from unbraid.flows.density import Density
-from unbraid.flows.labels import Labels, understand
 from unbraid.flows.likelihood import class_nll, class_parameters, log_densities, one_hot
 from unbraid.flows.spectrum import class_information
 from unbraid.flows.summary import sampled
@@ -35,8 +34,9 @@ class ConditionalFlow(Density):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit to X, (n, features) or images, given ``y``: one label, C class weights or q values per row."""
         self._check_parameters()
-        given = self._read(X)
-        labels = self._understand(y, len(given))
+        known = self._observed(X, y)
+        given = self._read(known)
+        labels = self._parsed(known.labels, len(given))
         X = given.array()
         checks.refuse_large_offsets(X)
         kept = labels.values >= 0 if labels.kind == "classes" else np.ones(len(X), bool)
@@ -57,19 +57,18 @@ class ConditionalFlow(Density):
             return rows[picked[torch.from_numpy(index)]]
 
         evaluate = self._evaluation(flow, condition, rows, values, train, held, labels.kind, split)
-        said = f"{labels.kind} {' x '.join(map(str, labels.values.shape))} {checksum(labels.values):08x}"
-        identity = self._flow_identity(seed, given, flow, labels=said)
+        identity = self._flow_identity(seed, given, flow)
         self._train(condition, take, evaluate, flow, training, identity)
         self._describe(X, values, labels, after)
         return self
 
-    def _understand(self, y: Any, n: int) -> Labels:
+    def _parsed(self, y: Any, n: int) -> Labels:
         if y is None and self._needs_labels:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None: the latents are identified "
                 "by a condition. Give labels, use SelfSupervisedGIN with augmentations, or RealNVP for a density alone."
             )
-        labels = understand(y, n, self.condition)
+        labels = parse_labels(y, n, self.condition)
         if self._needs_labels and labels.kind == "classes" and len(labels.classes) < 2:
             raise ValueError(
                 f"labels hold one class only ({labels.classes.tolist()}); the latents are identified by how their "

@@ -8,6 +8,7 @@ import torch
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
+from unbraid.data.observations import Observations, data_of
 from unbraid.data.rows import Rows, checksum
 from unbraid.datasets.augment import AffineSets
 from unbraid.flows.augment import caller, draw_sets
@@ -120,12 +121,13 @@ class SelfSupervisedGIN(FlowEstimator):
         self.shared_spread = shared_spread
         self.consensus = consensus
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit to points with ``augment``, or to sets (n, M, ...) without; ``y`` is ignored."""
+    def fit(self, X: Any, y: Any = None, *, sets: Any = None) -> Self:
+        """Fit to points with ``augment``; without, to sets (n, M, ...), or to points of which ``sets`` says the set of
+        each; ``y`` is ignored."""
         self._check_parameters()
         seed = self._seed()
         split, architecture, training, after = self._streams(seed)
-        given, sets, points, draw = self._sources(X, split)
+        given, sets, points, draw = self._sources(self._observed(X, sets=sets), split)
         refuse_large_offsets(points if points is not None else sets.reshape(-1, *self.row_shape_))
         flow = self._build(architecture, self.n_init)
         self._set_noise(points if points is not None else sets.reshape(-1, *self.row_shape_))
@@ -154,14 +156,16 @@ class SelfSupervisedGIN(FlowEstimator):
         self._describe(rows_of, n, members, after)
         return self
 
-    def _sources(self, X: Any, rng: np.random.Generator) -> tuple[Rows, Any, Any, Any]:
+    def _sources(self, known: Observations, rng: np.random.Generator) -> tuple[Rows, Any, Any, Any]:
         """The rows as given, sets that are at hand (or None), the points, and the function that draws sets."""
         if self.augment is None:
-            given, sets = self._read_sets(X)
+            given, sets = self._read_sets(known)
             return given, sets, None, None
+        if known.sets is not None:
+            raise ValueError("augment draws the sets, and sets were given too. Leave out one of them.")
         if isinstance(self.augment, str) and self.augment != "affine":
             raise ValueError(f"augment={self.augment!r} is unknown; give a function, 'affine', or None with sets.")
-        given = self._read(X, fewest=3)
+        given = self._read(known, fewest=3)
         points = given.array()
         augment = AffineSets(noise=0) if isinstance(self.augment, str) else caller(self.augment)
 
@@ -175,13 +179,18 @@ class SelfSupervisedGIN(FlowEstimator):
     def _members(self, draw: Any, points: np.ndarray, rng: np.random.Generator) -> int:
         return draw(points[:2], rng).shape[1]
 
-    def _read_sets(self, X: Any) -> tuple[Rows, np.ndarray]:
+    def _read_sets(self, known: Observations) -> tuple[Rows, np.ndarray]:
         """The members of all sets as rows, and the sets."""
-        X = np.asarray(X)
+        if known.sets is not None:
+            rows = self._read(known)
+            members = _members_of(known.sets)
+            return rows, rows.array()[members]
+        X = np.asarray(known.X)
         if X.ndim < 3:
             raise ValueError(
                 f"without augment, fit takes sets of shape (n, M, ...), and X has shape {X.shape}. Give "
-                "SelfSupervisedGIN(augment=...) to draw them from points. Reshape your data into sets otherwise."
+                "SelfSupervisedGIN(augment=...) to draw them from points, or fit(X, sets=...) with the set of each "
+                "row. Reshape your data into sets otherwise."
             )
         if X.shape[1] < 2:
             raise ValueError(
@@ -251,6 +260,7 @@ class SelfSupervisedGIN(FlowEstimator):
     def transform(self, X: Any) -> np.ndarray:
         """Codes (n, n_features) of points, or (n, M, n_features) of sets; the most important latent first."""
         check_is_fitted(self, "theta_")
+        X = data_of(X)
         n_members, *shape = Rows(X).row_shape
         if shape and tuple(shape) == tuple(self.row_shape_):
             members = self._new_rows(np.asarray(X).reshape(-1, *shape))
@@ -262,3 +272,14 @@ class SelfSupervisedGIN(FlowEstimator):
         if callable(state.get("augment")):
             state["augment"] = None
         return state
+
+
+def _members_of(sets: np.ndarray) -> np.ndarray:
+    """Rows (n_sets, M) of each set, in their order; all sets must have one size."""
+    found, counts = np.unique(sets, return_counts=True)
+    if counts.min() != counts.max() or counts.min() < 2:
+        raise ValueError(
+            f"the {len(found)} sets have {counts.min()} to {counts.max()} members; all must have the same number, at "
+            "least 2."
+        )
+    return np.argsort(sets, kind="stable").reshape(len(found), -1)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from unbraid.data.lazy import codes_by_blocks, is_lazy
+from unbraid.data.observations import data_of
 from unbraid.data.rows import Rows
 from unbraid.estimator.summary import Summary
 from unbraid.export.exportable import Exportable
@@ -124,7 +125,11 @@ class SpectralEstimator(Exportable):
 
     def _codes_of(self, X: Any) -> Any:
         """Codes of the rows that were just fitted."""
-        return self.transform(X) if self.n_landmarks_ or self._incomplete or is_lazy(X) else self.embedding_.copy()
+        return (
+            self.transform(X)
+            if self.n_landmarks_ or self._incomplete or is_lazy(data_of(X))
+            else self.embedding_.copy()
+        )
 
     def transform(self, X: Any) -> Any:
         """Codes of points, new ones too, by the local affine maps around the nearest training points.

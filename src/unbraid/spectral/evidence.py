@@ -5,11 +5,11 @@ Each function takes the whitened embedding Z (n, d) and returns the matrix (d, d
 that share factors, under conditions, or with a few labels.
 """
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
+
+from unbraid.data.observations import Observations
 
 Floats = NDArray[np.float64]
 
@@ -17,31 +17,65 @@ LAGS = 10
 TRIMMED = 0.01  # of the points, at either end of a code
 MAX_SWEEPS, STILL = 200, 1e-10
 
-ROTATIONS = ("independence", "support", "time", "pairs", "condition", "labels")
+# What each rotation uses of the evidence.
+ROTATIONS = {
+    "independence": None,
+    "support": None,
+    "time": "time",
+    "pairs": "pairs",
+    "condition": "labels",
+    "labels": "labels",
+}
 
 
-def rotation_matrix(rotation: str, Z: Floats, y: Any, pairs: Any) -> Floats:
+def rotation_matrix(rotation: str, Z: Floats, known: Observations) -> Floats:
     """The matrix by the named evidence, which must have come with ``fit``."""
     if rotation == "support":
         return by_support(Z)
     if rotation == "time":
-        return by_time(Z)
+        return by_time(Z if known.time is None else Z[np.argsort(known.time, kind="stable")])
     if rotation == "pairs":
-        return by_pairs(Z, pairs)
-    return by_condition(Z, y) if rotation == "condition" else by_labels(Z, y)
+        return by_pairs(Z, known.pairs)
+    return by_condition(Z, known.labels) if rotation == "condition" else by_labels(Z, known.labels)
 
 
-def check_evidence(rotation: str, y: Any, pairs: Any) -> None:
-    """Whether the rotation is known, and what it needs was given to ``fit``."""
-    if rotation not in ROTATIONS:
-        raise ValueError(f"rotation is {rotation!r}; it must be one of {', '.join(map(repr, ROTATIONS))}.")
-    if rotation in ("condition", "labels") and y is None:
-        what = "one label per row" if rotation == "condition" else "one column per factor, NaN where it is not known"
-        raise ValueError(f"rotation={rotation!r} needs y, {what}: fit(X, y).")
-    if rotation == "pairs" and pairs is None:
-        raise ValueError("rotation='pairs' needs pairs, an array (m, 2) of row numbers: fit(X, pairs=pairs).")
-    if rotation != "pairs" and pairs is not None:
-        raise ValueError(f"pairs were given, but rotation={rotation!r} does not look at them; take rotation='pairs'.")
+def rotation_for(known: Observations) -> str:
+    """The rotation that uses the evidence at hand; labels with gaps or several columns are factors of some rows.
+
+    >>> rotation_for(Observations(np.zeros((4, 3)), time=[0, 1, 2, 3]))
+    'time'
+    >>> rotation_for(Observations(np.zeros((4, 3)), labels=["a", "a", "b", "b"]))
+    'condition'
+    """
+    if not known.evidence:
+        return "independence"
+    if len(known.evidence) > 1:
+        raise ValueError(
+            f"{' and '.join(known.evidence)} were given, and one of them decides the rotation. Leave out the others."
+        )
+    if known.labels is None:
+        return known.evidence[0]
+    gaps = known.labels.dtype.kind == "f" and np.isnan(known.labels).any()
+    return "labels" if gaps or (known.labels.ndim == 2 and known.labels.shape[1] > 1) else "condition"
+
+
+def check_rotation(rotation: str, known: Observations) -> None:
+    """Whether what the rotation needs was given to ``fit``, and nothing that it does not use."""
+    used = ROTATIONS[rotation]
+    unused = next((name for name in known.evidence if name != used), None)
+    if unused is not None:
+        right = " or ".join(repr(name) for name, evidence in ROTATIONS.items() if evidence == unused)
+        raise ValueError(
+            f"{unused} given, and rotation={rotation!r} does not use {unused}. Set rotation={right}, or leave out "
+            f"{unused}."
+        )
+    if used not in (None, "time", *known.evidence):  # without time the rows are in its order
+        what = {
+            "pairs": "pairs, row numbers (m, 2): fit(X, pairs=pairs)",
+            "condition": "labels, one per row: fit(X, y)",
+            "labels": "labels, one column per factor, NaN where it is not known: fit(X, y)",
+        }[rotation]
+        raise ValueError(f"rotation={rotation!r} needs {what}.")
 
 
 def by_support(Z: Floats, n_starts: int | None = None) -> Floats:
@@ -76,20 +110,15 @@ def by_time(Z: Floats) -> Floats:
     return joint_diagonaliser(np.stack([(C + C.T) / 2 for C in delayed]))
 
 
-def by_pairs(Z: Floats, pairs: ArrayLike) -> Floats:
+def by_pairs(Z: Floats, pairs: NDArray[np.intp]) -> Floats:
     """Directions along which pairs that share some factors differ: the sparsest differences (Locatello et al. 2020).
 
     The rotation that diagonalises the fourth moments of the whitened differences. Right, whatever the law of the
     factors, where the members of a pair differ in one factor, and nearly so where they differ in few.
     """
-    index = np.asarray(pairs)
-    if index.ndim != 2 or index.shape[1] != 2 or index.dtype.kind not in "iu":
-        raise ValueError(f"pairs have shape {index.shape} and type {index.dtype}; they must be row numbers (m, 2).")
-    if len(index) < 10 * Z.shape[1]:
-        raise ValueError(f"{len(index)} pairs are too few for {Z.shape[1]} factors; give {10 * Z.shape[1]} or more.")
-    if index.min() < 0 or index.max() >= len(Z):
-        raise ValueError(f"pairs name rows {index.min()} to {index.max()}; X has the rows 0 to {len(Z) - 1}.")
-    steps = Z[index[:, 0]] - Z[index[:, 1]]
+    if len(pairs) < 10 * Z.shape[1]:
+        raise ValueError(f"{len(pairs)} pairs are too few for {Z.shape[1]} factors; give {10 * Z.shape[1]} or more.")
+    steps = Z[pairs[:, 0]] - Z[pairs[:, 1]]
     values, vectors = np.linalg.eigh(steps.T @ steps / len(steps))
     white = (vectors / np.sqrt(np.maximum(values, 1e-12 * values[-1]))) @ vectors.T
     D = steps @ white.T
@@ -103,14 +132,15 @@ def by_condition(Z: Floats, y: ArrayLike) -> Floats:
 
     Right for factors that are independent given the condition and whose variances change with it.
     """
-    labels = np.asarray(y).ravel()
-    if len(labels) != len(Z):
-        raise ValueError(f"y has {len(labels)} labels for {len(Z)} rows; give one per row.")
+    labels = np.asarray(y)
+    if labels.size != len(Z):
+        raise ValueError(f"labels have shape {labels.shape}; rotation='condition' needs one label per row.")
+    labels = labels.ravel()
     names, counts = np.unique(labels, return_counts=True)
     large = names[counts > 5 * Z.shape[1]]
     if len(large) < 2:
         raise ValueError(
-            f"y has {len(names)} condition(s), of which {len(large)} have more than {5 * Z.shape[1]} rows; "
+            f"labels name {len(names)} condition(s), of which {len(large)} have more than {5 * Z.shape[1]} rows; "
             "rotation='condition' needs two or more."
         )
     within = np.stack([np.cov(Z[labels == name].T) for name in large])
@@ -123,10 +153,12 @@ def by_labels(Z: Floats, y: ArrayLike) -> Floats:
     """Least squares from the embedding to the factors of the rows that have them; others are NaN."""
     labels = np.asarray(y, dtype=np.float64)
     if labels.shape != Z.shape:
-        raise ValueError(f"y has shape {labels.shape}; rotation='labels' needs {Z.shape}, one column per factor.")
+        raise ValueError(f"labels have shape {labels.shape}; rotation='labels' needs {Z.shape}, one column per factor.")
     known = np.isfinite(labels).all(axis=1)
     if known.sum() < 2 * Z.shape[1] + 1:
-        raise ValueError(f"{known.sum()} rows of y are known; rotation='labels' needs {2 * Z.shape[1] + 1} or more.")
+        raise ValueError(
+            f"{known.sum()} rows of labels are known; rotation='labels' needs {2 * Z.shape[1] + 1} or more."
+        )
     design = np.c_[Z[known], np.ones(known.sum())]
     matrix = np.linalg.lstsq(design, labels[known] - labels[known].mean(axis=0), rcond=None)[0][:-1].T
     if np.linalg.cond(matrix) > 1e6:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from unbraid.runtime.progress import bar
 from unbraid.spectral.base import Evidence, SpectralEstimator
 from unbraid.spectral.embeddings import LTSA, HessianEigenmaps, LaplacianEigenmaps
-from unbraid.spectral.evidence import check_evidence, rotation_matrix
+from unbraid.spectral.evidence import ROTATIONS, check_rotation, rotation_matrix
 from unbraid.spectral.landmarks import Embedded
 from unbraid.spectral.trial import Settings
 
@@ -43,30 +43,36 @@ class FollowedByICA(SpectralEstimator):
         contrast = self.contrast if self.rotation == "independence" else None
         return replace(super()._settings(d), contrast=contrast, n_init=self.n_init)
 
-    def fit(self, X: Any, y: Any = None, *, pairs: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, pairs: Any = None, time: Any = None) -> Self:
         """Find the factors of X.
 
         Parameters
         ----------
         X : array (n, ...), memory map, Dask array, or iterable of blocks
             Rows are samples; images are flattened. Large inputs are streamed. A one-shot generator must be given as
-            a function that makes it. With ``rotation="time"`` the rows are in the order of time.
+            a function that makes it. Or :class:`~unbraid.Observations`, with what is known about the rows.
         y : array (n,) or (n, n_factors), optional
             The condition of each row for ``rotation="condition"``, the known factors (NaN elsewhere) for
             ``rotation="labels"``; ignored otherwise.
-        pairs : array (m, 2) of int, optional
-            Row numbers of pairs that differ in few factors, for ``rotation="pairs"``.
+        pairs : array of int, (m, 2) or (n,), optional
+            Row numbers of pairs that differ in few factors, or one number per row that both rows of a pair share, for
+            ``rotation="pairs"``.
+        time : array (n,), optional
+            Numbers or dates, for ``rotation="time"``; without it the rows are in the order of time.
 
         Returns
         -------
         self
         """
-        check_evidence(self.rotation, y, pairs)
+        if self.rotation not in ROTATIONS:
+            raise ValueError(f"rotation is {self.rotation!r}; it must be one of {', '.join(map(repr, ROTATIONS))}.")
+        known = self._observed(X, y if ROTATIONS[self.rotation] == "labels" else None, pairs=pairs, time=time)
+        check_rotation(self.rotation, known)
         if self.trust not in TRUST:
             raise ValueError(f"trust is {self.trust!r}; it must be one of {', '.join(map(repr, TRUST))}.")
         if self.rotation == "independence":
-            return self._fit(X, None)
-        return self._fit(X, lambda Z: rotation_matrix(self.rotation, Z, y, pairs))
+            return self._fit(known, None)
+        return self._fit(known, lambda Z: rotation_matrix(self.rotation, Z, known))
 
     def _find_again(self, found: Embedded, X: Any, evidence: Evidence | None, rng: np.random.RandomState) -> None:
         if self.trust == "cheap":
@@ -83,9 +89,9 @@ class FollowedByICA(SpectralEstimator):
             )
         self.diagnostics_ = found_again(self.diagnostics_, reliability)
 
-    def fit_transform(self, X: Any, y: Any = None, *, pairs: Any = None) -> Any:
+    def fit_transform(self, X: Any, y: Any = None, *, pairs: Any = None, time: Any = None) -> Any:
         """Fit, and return the codes (n, n_factors) of X, as ``transform`` does."""
-        return self.fit(X, y, pairs=pairs)._codes_of(X)
+        return self.fit(X, y, pairs=pairs, time=time)._codes_of(X)
 
 
 class HessianICA(FollowedByICA, HessianEigenmaps):

@@ -132,7 +132,7 @@ class TrainedEstimator(Exportable):
         """What makes two runs the same: all parameters but those that only say how long, where and how often."""
         data = "" if self.checkpoint is None else rows.fingerprint()  # it costs a look at all rows
         shown = {k: v for k, v in self.get_params(deep=False).items() if k not in self._not_identity}
-        identity = {"model": type(self).__name__, **shown, **more, "seed": seed, "data": data}
+        identity = {"model": type(self).__name__, **shown, **more, **self.evidence_, "seed": seed, "data": data}
         return json.loads(json.dumps(identity, default=_plain))
 
     def _run(self, stepper: Stepper, device: Device, max_steps: int, identity: dict[str, Any]) -> None:

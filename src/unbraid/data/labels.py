@@ -11,7 +11,7 @@ CONDITIONS = ("auto", "classes", "soft", "continuous")
 
 @dataclass
 class Labels:
-    """A condition, understood.
+    """A condition, parsed.
 
     Attributes
     ----------
@@ -31,11 +31,11 @@ class Labels:
     scale: np.ndarray
 
 
-def understand(labels: np.ndarray | None, n: int, condition: str = "auto") -> Labels:
+def parse_labels(labels: np.ndarray | None, n: int, condition: str = "auto") -> Labels:
     """Sort out labels: ``auto`` reads integers, booleans and strings as classes, two-dimensional floats whose rows sum
     to 1 as soft labels, and other floats as continuous conditions (whole-numbered 1-D floats as classes).
 
-    >>> understand(np.array(["a", "b", "a", "b"]), 4).values
+    >>> parse_labels(np.array(["a", "b", "a", "b"]), 4).values
     array([0, 1, 0, 1])
     """
     if condition not in CONDITIONS:

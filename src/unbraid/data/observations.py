@@ -1,0 +1,256 @@
+"""X and everything that is known about its rows: checked against each other once, with one fingerprint."""
+
+import zlib
+from collections.abc import Collection
+from copy import copy
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unbraid.methods import EVIDENCE
+
+KEPT = (*EVIDENCE, "factors", "names")
+NUMBERS, WORDS = "biuf", "OUS"  # kinds of numpy types
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Observations:
+    """Data, and what is known about its rows.
+
+    ``fit``, ``transform``, :func:`unbraid.fit` and :func:`unbraid.diagnose` take it in place of X. What a method does
+    not use is refused; ``only`` leaves it out.
+
+    Parameters
+    ----------
+    X : array (n, ...), or anything that the estimators take
+    labels : array (n,) or (n, q), optional
+        The condition of each row: classes, class weights or numbers; or the factors of some rows, NaN elsewhere.
+    pairs : array of int, (m, 2) or (n,), optional
+        Rows that share all factors but one or a few: two row numbers each, or one number per row, which is the same for
+        both rows of a pair and negative for a row without one. Cross-validation can split only the second form. It is
+        kept in the first.
+    time : array (n,), optional
+        When each row was observed: numbers or dates. Rows may be in any order.
+    sets : array (n,), optional
+        Which set each row belongs to: the rows of a set are augmentations of one point.
+    factors : array (n,) or (n, k), optional
+        The truth, where it is known: for scores only, no method sees it.
+    covariates : array (n,) or (n, c), optional
+        What else was measured with each row.
+    names : array (n,), optional
+        Names of the rows.
+
+    Attributes
+    ----------
+    evidence : tuple of str
+        What is given of labels, pairs, time, sets and covariates.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).normal(size=(6, 3))
+    >>> known = Observations(X, labels=[0, 0, 0, 1, 1, 1], pairs=[[0, 1], [4, 5]])
+    >>> known
+    Observations(X: ndarray (6, 3), labels: (6,) int64, pairs: (2, 2) int64)
+    >>> known.subset([3, 4, 5]).pairs.tolist()
+    [[1, 2]]
+    """
+
+    X: Any
+    _: KW_ONLY
+    labels: Any = None
+    pairs: Any = None
+    time: Any = None
+    sets: Any = None
+    factors: Any = None
+    covariates: Any = None
+    names: Any = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.X, Observations):
+            raise TypeError("X holds Observations already. Give the data themselves, which are its X.")
+        given = [name for name in KEPT if getattr(self, name) is not None]
+        n = len(self) if given else 0
+        for name in given:
+            checked = _CHECKS[name](name, np.asarray(getattr(self, name)), n).view()
+            checked.flags.writeable = False
+            object.__setattr__(self, name, checked)
+
+    def __len__(self) -> int:
+        if hasattr(self.X, "shape") and len(self.X.shape) and not hasattr(self.X, "sample"):
+            return int(self.X.shape[0])
+        if isinstance(self.X, list | tuple):
+            return len(self.X)
+        rows = _rows(self.X)
+        if rows.endless:
+            raise ValueError(
+                f"X is the data set {type(self.X).__name__}, which draws new rows at every look, so nothing can be "
+                "known about them. Draw some first: X, factors = data.sample(n)."
+            )
+        return len(rows)
+
+    def __repr__(self) -> str:
+        shape = f" {tuple(self.X.shape)}" if hasattr(self.X, "shape") else ""
+        kept = {name: getattr(self, name) for name in KEPT}
+        parts = [f"{name}: {value.shape} {value.dtype}" for name, value in kept.items() if value is not None]
+        return f"Observations({', '.join([f'X: {type(self.X).__name__}{shape}', *parts])})"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of X."""
+        return tuple(self.X.shape) if hasattr(self.X, "shape") else (len(self), *_rows(self.X).row_shape)
+
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        """What is given of all that a method may use."""
+        return tuple(name for name in EVIDENCE if getattr(self, name) is not None)
+
+    def only(self, *names: str) -> Self:
+        """The same data with this evidence alone; factors and names stay."""
+        kept = copy(self)
+        for name in set(EVIDENCE) - set(names):
+            object.__setattr__(kept, name, None)
+        return kept
+
+    def subset(self, rows: ArrayLike) -> "Observations":
+        """Some rows, by their numbers or a mask, in memory; of the pairs those with both rows among them."""
+        index = np.arange(len(self))[np.asarray(rows)]
+        part = {
+            name: None if getattr(self, name) is None else getattr(self, name)[index]
+            for name in KEPT
+            if name != "pairs"
+        }
+        pairs = None
+        if self.pairs is not None:
+            place = np.full(len(self), -1)
+            place[index[::-1]] = np.arange(len(index))[::-1]
+            pairs = place[self.pairs]
+            pairs = pairs[(pairs >= 0).all(axis=1)]
+        if hasattr(self.X, "iloc"):
+            return Observations(self.X.iloc[index], pairs=pairs, **part)
+        return Observations(_rows(self.X).take(index), pairs=pairs, **part)
+
+    def __getitem__(self, rows: Any) -> "Observations":
+        """As ``subset``, the way in which scikit-learn splits arrays."""
+        return self.subset(rows[0] if isinstance(rows, tuple) else rows)
+
+    def marks(self, uses: Collection[str] = EVIDENCE) -> dict[str, str]:
+        """Shape, type and checksum of each piece of evidence of these names that is given."""
+        return {name: _mark(getattr(self, name)) for name in self.evidence if name in uses}
+
+    def fingerprint(self, uses: Collection[str] = EVIDENCE) -> str:
+        """Tells these data, and the evidence of these names, from others; it costs a look at all rows in memory."""
+        return "; ".join(
+            f"{name} {mark}" for name, mark in {"X": _rows(self.X).fingerprint(), **self.marks(uses)}.items()
+        )
+
+
+def observe(X: Any, **evidence: Any) -> Observations:
+    """X, which may be Observations already, with further evidence; what is given twice is refused."""
+    given = X if isinstance(X, Observations) else Observations(X)
+    further = {name: value for name, value in evidence.items() if value is not None}
+    for name in further:
+        if getattr(given, name) is not None:
+            raise ValueError(f"{name} is given twice: in the Observations and by itself. Leave out one.")
+    return replace(given, **further) if further else given
+
+
+def data_of(X: Any) -> Any:
+    """X itself, or the X of Observations."""
+    return X.X if isinstance(X, Observations) else X
+
+
+def _rows(X: Any) -> Any:
+    from unbraid.data.rows import Rows  # which takes Observations itself
+
+    return Rows(X)
+
+
+def _mark(values: NDArray) -> str:
+    words = values.dtype.kind in WORDS
+    content = "\0".join(map(str, values.ravel())).encode() if words else np.ascontiguousarray(values).tobytes()
+    kind = "text" if words else values.dtype
+    return f"{' x '.join(map(str, values.shape))} {kind} {zlib.crc32(content):08x}"
+
+
+def _per_row(
+    name: str, values: NDArray, n: int, axes: tuple[int, ...] = (1, 2), kinds: str = NUMBERS + WORDS
+) -> NDArray:
+    if values.ndim not in axes or len(values) != n:
+        allowed = " or ".join({1: f"({n},)", 2: f"({n}, k)"}[axis] for axis in axes)
+        raise ValueError(f"{name} have shape {values.shape}, and X has {n} rows: they must have the shape {allowed}.")
+    if values.dtype.kind not in kinds:
+        raise ValueError(f"{name} have the type {values.dtype}; they must be numbers{' or text' * (WORDS in kinds)}.")
+    return values
+
+
+def _finite(name: str, values: NDArray, n: int) -> NDArray:
+    _per_row(name, values, n)
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        raise ValueError(f"{name} hold {int((~np.isfinite(values)).sum())} NaN or infinite values. Fill them in.")
+    return values
+
+
+def _one_per_row(name: str, values: NDArray, n: int) -> NDArray:
+    return _per_row(name, values, n, axes=(1,))
+
+
+def _pairs(name: str, values: NDArray, n: int) -> NDArray:
+    if values.dtype.kind not in "iu" or (values.shape != (n,) and (values.ndim != 2 or values.shape[1] != 2)):
+        raise ValueError(
+            f"pairs have shape {values.shape} and type {values.dtype}; they must be whole numbers: row numbers (m, 2), "
+            f"or one number per row, ({n},), that is the same for both rows of a pair."
+        )
+    if values.ndim == 1:
+        return _pairs_by_number(values)
+    if values.size and (values.min() < 0 or values.max() >= n):
+        raise ValueError(
+            f"pairs name rows {values.min()} to {values.max()}; X has the rows 0 to {n - 1}. Where rows are split off, "
+            "as in cross-validation, give one number per row that is the same for both rows of a pair."
+        )
+    alone = np.flatnonzero(values[:, 0] == values[:, 1])
+    if len(alone):
+        raise ValueError(
+            f"{len(alone)} pairs join a row with itself, for instance row {values[alone[0], 0]}. Leave them out."
+        )
+    return values.astype(np.intp)
+
+
+def _pairs_by_number(numbers: NDArray) -> NDArray:
+    order = np.argsort(numbers, kind="stable")
+    found, first, counts = np.unique(numbers[order], return_index=True, return_counts=True)
+    many = (counts > 2) & (found >= 0)
+    if many.any():
+        raise ValueError(
+            f"the pair {found[many][0]} has {counts[many][0]} rows; a pair has two. Give row numbers (m, 2) where rows "
+            "belong to several pairs, and sets where more than two rows belong together."
+        )
+    first = first[(counts == 2) & (found >= 0)]
+    return np.column_stack([order[first], order[first + 1]]).astype(np.intp)
+
+
+def _time(name: str, values: NDArray, n: int) -> NDArray:
+    if values.dtype.kind in WORDS:
+        try:
+            values = values.astype("datetime64")
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"time holds text that is no date ({error}). Give numbers, or dates as 2024-05-31T12:00."
+            ) from error
+    _per_row("times", values, n, axes=(1,), kinds=NUMBERS + "mM")
+    missing = int((~np.isfinite(values)).sum())
+    if missing:
+        raise ValueError(f"time is missing or infinite in {missing} rows. Remove those rows, or fill the gaps.")
+    return values
+
+
+_CHECKS = {
+    "labels": _per_row,
+    "pairs": _pairs,
+    "time": _time,
+    "sets": _one_per_row,
+    "covariates": _finite,
+    "factors": _per_row,
+    "names": _one_per_row,
+}
