@@ -55,7 +55,8 @@ def pytest_terminal_summary(terminalreporter):
 
 def _tell_inputs(terminalreporter):
     """How many odd inputs were tried, and how long the tests of them took together."""
-    reports = [report for group in terminalreporter.stats.values() for report in group if hasattr(report, "when")]
+    groups = terminalreporter.stats.values()
+    reports = [report for group in groups for report in group if isinstance(report, pytest.TestReport)]
     counts = {r.nodeid: value for r in reports for key, value in r.user_properties if key == INPUTS}
     seconds = sum(r.duration for r in reports if r.nodeid in counts)
     if counts:

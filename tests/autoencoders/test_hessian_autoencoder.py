@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import unbraid as ub
+from tests.facts import facts
 
 
 @pytest.fixture(scope="module")
@@ -67,8 +68,8 @@ def test_a_data_set_without_end_is_coded_batch_by_batch():
 
 @pytest.mark.parametrize(
     ("settings", "words"),
-    [({"n_factors": "two"}, "'auto'"), ({"teacher_points": 1}, "at least 2"), ({"n_factors": 0}, "number of codes")],
+    [({"n_factors": "two"}, ("two", "auto")), ({"teacher_points": 1}, (1, 2)), ({"n_factors": 0}, (0, "auto"))],
 )
 def test_bad_parameters(settings, words, squares):
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises(ValueError, match=facts(*settings, *words)):
         ub.HessianAutoencoder(**settings).fit(squares[0])

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 
 import numpy as np
 import pandas
@@ -51,10 +52,10 @@ def test_columns_that_are_labels_or_factors_are_not_data(fit, table):
     assert fit(table, "--factors-from", "heat,kind", "--factors", 2, "--quiet").code == 0
     assert ub.load("runs/t-pca-ica").n_features_in_ == 3
     refused = fit(table)
-    assert (refused.code, "not numbers: kind" in refused.err, "--columns" in refused.err) == (2, True, True)
+    assert (refused.code, "kind" in refused.err, "--columns" in refused.err) == (2, True, True)
     refused = fit(table, "--columns", "a,z")
     assert refused.code == 2
-    assert "no column 'z'" in refused.err
+    assert "'z'" in refused.err
 
 
 @pytest.mark.parametrize(("header", "told"), [(True, ["dye", "salt"]), (False, ["amounts 1", "amounts 2"])])
@@ -88,7 +89,7 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_work(fit, tmp_path
     (tmp_path / "file").touch()
     result = fit(tmp_path / "x.npy", "--out", tmp_path / "file" / "run")
     assert result.code == 2
-    assert "is a file. Give another folder by --out" in result.err
+    assert {"file", "--out"} <= set(re.findall(r"[-\w]+", result.err))
 
 
 def test_refit_leaves_nothing_of_the_last_run(fit, table):
@@ -115,7 +116,7 @@ def test_a_fault_of_ours_says_how_to_report_it(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr("unbraid.cli.data.read_data", broken)
     result = run(monkeypatch, capsys, "fit", "shapes-xy", "--out", tmp_path / "run")
     assert result.code == 1
-    assert "Please report it" in result.err
+    assert "LookupError" in result.err
     assert "/issues" in result.err
 
 
@@ -137,7 +138,7 @@ def test_evaluate_takes_options_of_the_data_set(monkeypatch, capsys, tmp_path):
     assert run(monkeypatch, capsys, *args, "--option", "image_size=16").code == 0
     assert run(monkeypatch, capsys, *args).code == 2, "pictures of another size"
     result = run(monkeypatch, capsys, "evaluate", "codes.npy", "factors.npy", "--option", "image_size=16")
-    assert (result.code, "--dataset NAME too" in result.err) == (2, True)
+    assert (result.code, "--dataset" in result.err) == (2, True)
 
 
 def test_lines_by_time_where_there_is_no_terminal(monkeypatch, capsys):

@@ -1,6 +1,9 @@
+import re
+
 import pytest
 
 from tests.cli.command_line import run
+from tests.facts import facts
 from tests.study.tiny import LINEAR
 from unbraid.study import Store
 
@@ -12,21 +15,26 @@ def study(monkeypatch, capsys, tmp_path):
     return lambda command, *args: run(monkeypatch, capsys, "study", command, *args)
 
 
+def numbers(result):
+    return [int(n) for n in re.findall(r"\d+", result.out)]
+
+
 def test_a_study_from_spec_to_export(study, tmp_path):
     listed = study("list", "mine.toml")
     assert len(listed.out.splitlines()) == 4
     assert listed.out.splitlines()[3].split("\t")[2:] == ["isometric", "pca-ica", "3", "1"]
     part = study("run", "mine.toml", "--workers", 0, "--only", "0:2")
-    assert "2 run(s) done, 0 failed, 0 left" in part.out
-    assert "2 of 4 done, 0 running, 2 pending" in study("status", "mine.toml").out
-    assert "2 run(s) done" in study("run", "mine.toml", "--workers", 0).out
-    assert "4 of 4 done" in study("watch", "--store", "tiny.study").out
-    assert "8 score(s) added" in study("rescore", "mine.toml", "--metrics", "sap,modularity").out
+    assert numbers(part)[:3] == [2, 0, 0]
+    assert numbers(study("status", "mine.toml"))[:4] == [2, 4, 0, 2]
+    assert numbers(study("run", "mine.toml", "--workers", 0))[0] == 2
+    assert numbers(study("watch", "--store", "tiny.study"))[:2] == [4, 4]
+    assert numbers(study("rescore", "mine.toml", "--metrics", "sap,modularity"))[0] == 8
     ranked = study("rank", "pca-ica", "mine.toml", "--metric", "mcc").out
-    assert "isometric, by the median of mcc" in ranked
+    assert "isometric" in ranked
+    assert "mcc" in ranked
     assert "pca-ica 2 (2 runs)" in ranked
     assert "scores.parquet" in study("export", "out", "mine.toml", "--codes", 50).out
-    assert "4 run(s) taken" in study("merge", "out", "--store", "again").out
+    assert numbers(study("merge", "out", "--store", "again"))[0] == 4
     assert Store("again").counts()["done"] == 4
 
 
@@ -40,7 +48,7 @@ def test_a_metric_of_ones_own(study, tmp_path):
     )
     try:
         added = study("rescore", "mine.toml", "--metrics", "mine", "--plugin", "plugin.py")
-        assert "1 score(s) added" in added.out
+        assert numbers(added)[0] == 1
     finally:
         del REGISTRY["mine"]
 
@@ -48,17 +56,17 @@ def test_a_metric_of_ones_own(study, tmp_path):
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (("run", "none.toml"), "none.toml is neither a file nor a spec that is shipped: laptop, paper, smoke"),
-        (("run", "mine.toml", "--max-time", "soon"), "--max-time is 'soon'"),
-        (("run", "mine.toml", "--only", "a:b"), "--only is 'a:b'"),
-        (("status",), "which study? Give its SPEC, or --store"),
-        (("status", "--store", "nowhere"), "nowhere is not a store of a study"),
+        (("run", "none.toml"), facts("none.toml", "laptop, paper, smoke")),
+        (("run", "mine.toml", "--max-time", "soon"), facts("--max-time", "'soon'")),
+        (("run", "mine.toml", "--only", "a:b"), facts("--only", "'a:b'")),
+        (("status",), facts("SPEC", "--store")),
+        (("status", "--store", "nowhere"), facts("nowhere")),
     ],
 )
 def test_what_a_user_can_mend_is_one_sentence(study, args, words):
     refused = study(*args)
     assert refused.code == 2
-    assert words in refused.err
+    assert re.search(words, refused.err)
 
 
 def test_a_failure_is_shown_and_tried_again(study, monkeypatch):
@@ -67,7 +75,7 @@ def test_a_failure_is_shown_and_tried_again(study, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr("unbraid.study.engine.perform", broken)
-        assert "0 run(s) done, 4 failed" in study("run", "mine.toml", "--workers", 0).out
+        assert numbers(study("run", "mine.toml", "--workers", 0))[:2] == [0, 4]
     assert "FloatingPointError: the loss is nan" in study("status", "mine.toml", "--errors").out
-    assert "4 run(s) will be tried again" in study("retry", "mine.toml").out
-    assert "4 run(s) done" in study("run", "mine.toml", "--workers", 0).out
+    assert numbers(study("retry", "mine.toml"))[0] == 4
+    assert numbers(study("run", "mine.toml", "--workers", 0))[0] == 4

@@ -8,6 +8,7 @@ import pytest
 import zarr
 from PIL import Image
 
+from tests.facts import facts
 from unbraid import datasets
 
 X = np.random.default_rng(0).integers(0, 255, (25, 6, 5, 3), dtype=np.uint8)
@@ -103,16 +104,16 @@ def test_torch_data_set_and_array():
 
     assert np.array_equal(np.asarray(datasets.open(Pairs())), X)
     assert np.array_equal(datasets.open(X)[2:4], X[2:4])
-    with pytest.raises(TypeError, match="torch Dataset"):
+    with pytest.raises(TypeError, match=facts("int", ".npy", "torch")):
         datasets.open(3)
 
 
 @pytest.mark.parametrize("write", [write_npz, write_hdf5])
 def test_a_missing_key_lists_the_keys(write, tmp_path):
     path, options = write(tmp_path)
-    with pytest.raises(ValueError, match=f"holds 2 arrays; say which by key.*{options['key']}"):
+    with pytest.raises(ValueError, match=facts(path.name, options["key"], "labels")):
         datasets.open(path)
-    with pytest.raises(ValueError, match=f"no key 'pixels'.*{options['key']}"):
+    with pytest.raises(ValueError, match=facts(path.name, "'pixels'", options["key"])):
         datasets.open(path, key="pixels")
 
 
@@ -120,10 +121,10 @@ def test_a_missing_key_lists_the_keys(write, tmp_path):
 def test_empty_and_damaged_files(name, tmp_path):
     path = tmp_path / name
     path.touch()
-    with pytest.raises(ValueError, match="is empty"):
+    with pytest.raises(ValueError, match=facts(path.name, 0)):
         datasets.open(path)
     path.write_bytes(b"these are no arrays" * 100)
-    with pytest.raises(ValueError, match="damaged"):
+    with pytest.raises(ValueError, match=facts(path.name)):
         datasets.open(path)
 
 
@@ -131,14 +132,14 @@ def test_empty_and_damaged_files(name, tmp_path):
 def test_truncated_files(write, tmp_path):
     path, options = write(tmp_path)
     path.write_bytes(path.read_bytes()[:-700])
-    with pytest.raises(ValueError, match="damaged"):
+    with pytest.raises(ValueError, match=facts(path.name)):
         datasets.open(path, **options)
 
 
 def test_unreadable_image_is_named_and_can_be_left_out(tmp_path):
     write_folder(tmp_path)
     (tmp_path / "frame7.png").write_bytes(b"no picture")
-    with pytest.raises(ValueError, match=r"frame7.png.*skip_unreadable=True"):
+    with pytest.raises(ValueError, match=facts("frame7.png", "skip_unreadable=True")):
         np.asarray(datasets.open(tmp_path))
     rest = datasets.open(tmp_path, skip_unreadable=True)
     assert np.array_equal(np.asarray(rest), np.delete(X, 7, axis=0))
@@ -147,7 +148,7 @@ def test_unreadable_image_is_named_and_can_be_left_out(tmp_path):
 def test_images_of_different_sizes(tmp_path):
     write_folder(tmp_path)
     Image.fromarray(X[0]).resize((10, 12)).save(tmp_path / "frame3.png")
-    with pytest.raises(ValueError, match=r"frame3.png is \(12, 10\).*resize="):
+    with pytest.raises(ValueError, match=facts("frame3.png", (12, 10), "resize=")):
         np.asarray(datasets.open(tmp_path))
     assert np.asarray(datasets.open(tmp_path, resize=(4, 8))).shape == (25, 4, 8, 3)
 
@@ -156,24 +157,24 @@ def test_colour_among_grey_images(tmp_path):
     Image.fromarray(X[0, :, :, 0]).save(tmp_path / "1.png")
     assert datasets.open(tmp_path).shape == (1, 6, 5)
     Image.fromarray(X[1]).save(tmp_path / "2.png")
-    with pytest.raises(ValueError, match=r"2.png .* colour image among grey"):
+    with pytest.raises(ValueError, match=facts("2.png", "grey")):
         np.asarray(datasets.open(tmp_path))
 
 
 def test_what_cannot_be_opened(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"\.npy, \.npz"):
+    with pytest.raises(FileNotFoundError, match=facts("none.npy", ".npy", ".npz")):
         datasets.open(tmp_path / "none.npy")
-    with pytest.raises(ValueError, match="holds no images"):
+    with pytest.raises(ValueError, match=facts(str(tmp_path), ".png")):
         datasets.open(tmp_path)
     (tmp_path / "a.docx").write_text("text")
-    with pytest.raises(ValueError, match=r"unknown ending '.docx'"):
+    with pytest.raises(ValueError, match=facts("a.docx", "'.docx'")):
         datasets.open(tmp_path / "a.docx")
     np.save(tmp_path / "o.npy", np.array([{}, 1], dtype=object))
-    with pytest.raises(ValueError, match=r"damaged|objects"):
+    with pytest.raises(ValueError, match=facts("o.npy", "pickle")):
         datasets.open(tmp_path / "o.npy")
     np.save(tmp_path / "e.npy", np.empty((0, 4)))
-    with pytest.raises(ValueError, match=r"no rows|cannot be read"):
+    with pytest.raises(ValueError, match=facts("e.npy", (0, 4))):
         datasets.open(tmp_path / "e.npy")
     np.save(tmp_path / "k.npy", np.zeros(3))
-    with pytest.raises(ValueError, match="has no keys"):
+    with pytest.raises(ValueError, match=facts("k.npy", "key")):
         datasets.open(tmp_path / "k.npy", key="x")

@@ -11,6 +11,7 @@ import pytest
 import scipy.io
 import zarr
 
+from tests.facts import facts
 from unbraid import datasets
 from unbraid.data.frames import column_of
 from unbraid.trust.warnings import DataWarning
@@ -30,17 +31,17 @@ WRITERS = {
 def test_tables(tmp_path, ending):
     path = tmp_path / f"t{ending}"
     WRITERS[ending](FRAME.assign(kind="x", batch=np.arange(20) % 3), path)
-    with pytest.raises(ValueError, match=r"not numbers: kind\..*--columns A,B.*a, b, c, kind, batch"):
+    with pytest.raises(ValueError, match=facts("kind", "--columns", "a, b, c, kind, batch")):
         datasets.open(path)
     found = datasets.open(path, columns=["c", "a"])
     np.testing.assert_allclose(found[:], X[:, [2, 0]], rtol=1e-12)
     assert found.names == ["c", "a"]
     assert column_of(path, "kind").tolist() == ["x"] * 20
     assert column_of(path, "batch").dtype.kind == "i"
-    with pytest.raises(ValueError, match=r"no column 'd'.*a, b, c"):
+    with pytest.raises(ValueError, match=facts("'d'", "a, b, c")):
         datasets.open(path, columns=["d"])
     path.write_bytes(b"\xff\xfe\x00 not a table \x80" * 20)
-    with pytest.raises(ValueError, match=r"cannot be read"):
+    with pytest.raises(ValueError, match=facts(f"t{ending}")):
         datasets.open(path)
 
 
@@ -63,7 +64,7 @@ def test_habits_of_csv(tmp_path, text, values, names):
 
 def test_gaps_and_repeated_names(tmp_path):
     (tmp_path / "a.csv").write_text("x,y\n1,\n2,3\n")
-    with pytest.raises(ValueError, match="1 of 2 values of the column 'y' are missing"):
+    with pytest.raises(ValueError, match=facts("a.csv", 1, 2, "'y'")):
         datasets.open(tmp_path / "a.csv")
     pandas.DataFrame([[1, 2]], columns=["x", "x"]).to_excel(tmp_path / "a.xlsx", index=False)
     assert datasets.open(tmp_path / "a.xlsx").names == ["x", "x.1"]
@@ -72,7 +73,7 @@ def test_gaps_and_repeated_names(tmp_path):
 def test_matlab(tmp_path):
     scipy.io.savemat(tmp_path / "a.mat", {"spectra": X, "other": np.arange(3)})
     np.testing.assert_array_equal(datasets.open(tmp_path / "a.mat", "spectra")[:], X)
-    with pytest.raises(ValueError, match="holds 2 arrays; say which by key"):
+    with pytest.raises(ValueError, match=facts("a.mat", "key", "spectra", "other")):
         datasets.open(tmp_path / "a.mat")
     with h5py.File(tmp_path / "b.mat", "w") as file:  # version 7.3 stores columns first
         file["spectra"] = X.T
@@ -105,14 +106,14 @@ def test_headers_that_lie(tmp_path):
     """Negative shapes, and shapes that reach into the bytes of the next array."""
     np.save(tmp_path / "a.npy", X)
     rewritten(tmp_path / "a.npy", b"(20, 3)", b"(-1, 3)")
-    with pytest.raises(ValueError, match=r"damaged .*announces the shape \(-1, 3\)"):
+    with pytest.raises(ValueError, match=facts("a.npy", (-1, 3))):
         datasets.open(tmp_path / "a.npy")
     data = io.BytesIO()
     np.save(data, X)
     with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
         archive.writestr("first.npy", data.getvalue().replace(b"(20, 3)", b"(30, 3)"))
         archive.writestr("second.npy", data.getvalue())
-    with pytest.raises(ValueError, match=r"damaged .*announces 720 bytes of data and has 480"):
+    with pytest.raises(ValueError, match=facts("a.npz", 720, 480)):
         datasets.open(tmp_path / "a.npz", "first")
 
 
@@ -122,7 +123,7 @@ def test_encrypted_archives(tmp_path):
     for mark, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
         data[data.index(mark) + place] |= 1
     (tmp_path / "a.npz").write_bytes(data)
-    with pytest.raises(ValueError, match="is encrypted"):
+    with pytest.raises(ValueError, match=facts("a.npz", "password")):
         datasets.open(tmp_path / "a.npz")
 
 
@@ -131,7 +132,7 @@ def test_text_records_and_dates(tmp_path, values):
     np.save(tmp_path / "a.npy", values)
     np.savez(tmp_path / "a.npz", values)
     for name in ("a.npy", "a.npz"):
-        with pytest.raises(ValueError, match="which are not numbers"):
+        with pytest.raises(ValueError, match=facts(name, values.dtype)):
             datasets.open(tmp_path / name)
 
 
@@ -140,14 +141,14 @@ def test_zarr_chunks_that_are_missing_or_damaged(tmp_path):
     array[:] = X
     chunks = sorted(p for p in (tmp_path / "a.zarr").rglob("*") if p.is_file() and p.name != "zarr.json")
     chunks[1].write_bytes(b"no chunk")
-    with pytest.raises(ValueError, match="damaged"):
+    with pytest.raises(ValueError, match=facts("a.zarr", "Zstd")):
         datasets.open(tmp_path / "a.zarr")[:]
     chunks[1].unlink()
-    with pytest.warns(DataWarning, match=r"1 of 4 chunks .* are not stored; they are read as .*0"):
+    with pytest.warns(DataWarning, match=facts("UB304", "1 of 4", "0.0")):
         datasets.open(tmp_path / "a.zarr")
 
 
 def test_a_pipe_is_refused_and_does_not_hang(tmp_path):
     os.mkfifo(tmp_path / "a.npy")
-    with pytest.raises(ValueError, match="a pipe or a device"):
+    with pytest.raises(ValueError, match=facts("a.npy", "pipe")):
         datasets.open(tmp_path / "a.npy")

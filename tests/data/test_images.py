@@ -11,6 +11,7 @@ import tifffile
 from PIL import Image
 
 import unbraid as ub
+from tests.facts import facts
 from unbraid import datasets
 
 RNG = np.random.default_rng(0)
@@ -119,7 +120,7 @@ def test_opacity_palettes_and_cmyk(tmp_path):
 def test_kinds_that_do_not_mix(tmp_path):
     Image.fromarray(DEEP[0]).save(tmp_path / "0.png")
     Image.fromarray(COLOUR[0, :, :, 0]).save(tmp_path / "1.png")
-    with pytest.raises(ValueError, match=r"different kinds: 0.png is uint16.*1.png uint8.*not in one unit"):
+    with pytest.raises(ValueError, match=facts("0.png", "uint16", "1.png", "uint8")):
         datasets.open(tmp_path)[:]
 
 
@@ -135,17 +136,17 @@ def test_too_large_and_broken_pictures_are_a_sentence_and_can_be_left_out(tmp_pa
         Image.fromarray(COLOUR[i]).save(tmp_path / f"{i}.png")
     tifffile.imwrite(tmp_path / "4.tif", COLOUR[4])
     (tmp_path / "4.tif").write_bytes((tmp_path / "4.tif").read_bytes()[:60])
-    with pytest.raises(ValueError, match=r"4.tif in .* cannot be read .*skip_unreadable=True"):
+    with pytest.raises(ValueError, match=facts("4.tif", "skip_unreadable=True")):
         datasets.open(tmp_path)[:]
     assert len(datasets.open(tmp_path, skip_unreadable=True)) == 4
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 10)
-    with pytest.raises(ValueError, match=r"0.png in .* cannot be read \(Image size \(30 pixels\) exceeds"):
+    with pytest.raises(ValueError, match=facts("0.png", "30 pixels", "20 pixels")):
         datasets.open(tmp_path / "0.png")
 
 
 def test_pixel_maps_that_would_be_stretched_are_refused(tmp_path):
     (tmp_path / "a.pgm").write_bytes(b"P5\n2 1\n4095\n" + np.array([5, 4095], ">u2").tobytes())
-    with pytest.raises(ValueError, match="largest value is 4095; save it as PNG or TIFF"):
+    with pytest.raises(ValueError, match=facts("a.pgm", 4095, "TIFF")):
         datasets.open(tmp_path / "a.pgm")
     (tmp_path / "a.pgm").write_bytes(b"P5\n2 1\n255\n" + bytes([5, 255]))
     assert datasets.open(tmp_path / "a.pgm")[0].tolist() == [[5, 255]]
@@ -160,5 +161,5 @@ def test_a_name_that_a_tar_holds_twice(tmp_path):
             member.size = data.tell()
             data.seek(0)
             archive.addfile(member, data)
-    with pytest.raises(ValueError, match=r"same\.png more than once"):
+    with pytest.raises(ValueError, match=facts("a.tar", "same.png")):
         datasets.open(tmp_path / "a.tar")

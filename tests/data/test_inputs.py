@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 import unbraid as ub
 from tests.estimator.exemplary import Exemplary
+from tests.facts import facts
 from unbraid.data.rows import Rows
 from unbraid.testing.data import kinds_of
 
@@ -41,7 +42,7 @@ def test_every_kind_gives_the_same_rows(X, tmp_path):
             sample = rows.sample(100, np.random.RandomState(0))
             np.testing.assert_array_equal(sample, known.array().reshape(10, -1), err_msg=kind)
             if "blocks" in kind:
-                with pytest.raises(TypeError, match="cannot be looked up by number"):
+                with pytest.raises(TypeError, match=facts("rows", "array")):
                     rows.take(np.array([3, 1, 3]))
             else:
                 np.testing.assert_array_equal(rows.take(np.array([3, 1, 3])), X[[3, 1, 3]], err_msg=kind)
@@ -151,18 +152,18 @@ UNITS = {
     "bytes, bytes": (BYTES, BYTES, FLOATS, FLOATS),
     "bytes, dark bytes": (BYTES, ZERO_ONE, ZERO_ONE / 255, ZERO_ONE / 255),
     "bytes, floats": (BYTES, FLOATS, FLOATS, FLOATS),
-    "bytes, floats to 255": (BYTES, BYTES.astype(float), "must lie in", "must lie in"),
-    "bytes, wide integers": (BYTES, BYTES.astype(np.int64), "must lie in", "must lie in"),
+    "bytes, floats to 255": (BYTES, BYTES.astype(float), "[0, 1]", "[0, 1]"),
+    "bytes, wide integers": (BYTES, BYTES.astype(np.int64), "[0, 1]", "[0, 1]"),
     "bytes, bools": (BYTES, ZERO_ONE.astype(bool), ZERO_ONE, ZERO_ONE),
     "zero-one, zero-one": (ZERO_ONE, ZERO_ONE, ZERO_ONE, ZERO_ONE),
-    "zero-one, bytes": (ZERO_ONE, BYTES, "must lie in", "must lie in"),
+    "zero-one, bytes": (ZERO_ONE, BYTES, "[0, 1]", "[0, 1]"),
     "bools, zero-one": (ZERO_ONE.astype(bool), ZERO_ONE, ZERO_ONE, ZERO_ONE),
-    "bools, bytes": (ZERO_ONE.astype(bool), BYTES, "must lie in", "must lie in"),
+    "bools, bytes": (ZERO_ONE.astype(bool), BYTES, "[0, 1]", "[0, 1]"),
     "floats, floats": (FLOATS, FLOATS, FLOATS, FLOATS),
-    "floats, other floats": (FLOATS, 3 * FLOATS, 3 * FLOATS, "must lie in"),
-    "floats, bytes": (FLOATS, BYTES, "whose unit is unknown", FLOATS),
-    "floats, zero-one": (FLOATS, ZERO_ONE, "whose unit is unknown", "1 may be white or almost black"),
-    "floats, bools": (FLOATS, ZERO_ONE.astype(bool), "whose unit is unknown", ZERO_ONE),
+    "floats, other floats": (FLOATS, 3 * FLOATS, 3 * FLOATS, "[0, 1]"),
+    "floats, bytes": (FLOATS, BYTES, "X / 255", FLOATS),
+    "floats, zero-one": (FLOATS, ZERO_ONE, "X / 255", "X.astype(bool)"),
+    "floats, bools": (FLOATS, ZERO_ONE.astype(bool), "X / 255", ZERO_ONE),
     "table, table": (BYTES[:, 0], BYTES[:, 0], BYTES[:, 0], BYTES[:, 0]),
     "table, float table": (BYTES[:, 0], BYTES[:, 0].astype(float), BYTES[:, 0], BYTES[:, 0]),
 }
@@ -175,7 +176,7 @@ def test_the_unit_of_new_rows(case, cls):
     expected = read[cls is Bounded]
     model = cls(random_state=0).fit(fitted)
     if isinstance(expected, str):
-        with pytest.raises(ValueError, match=expected):
+        with pytest.raises(ValueError, match=facts(expected)):
             model.transform(given)
         return
     np.testing.assert_allclose(model._read_new(given).array(), expected, rtol=1e-6)
@@ -185,7 +186,7 @@ def test_the_unit_of_new_rows(case, cls):
 
 
 def test_float_pictures_beyond_one_are_refused_in_fit_by_models_that_ask_for_it():
-    with pytest.raises(ValueError, match=r"pictures must lie in \[0, 1\]; received values from 0.* to 3"):
+    with pytest.raises(ValueError, match=facts("[0, 1]", 3)):
         Bounded().fit(3 * FLOATS / FLOATS.max())
     assert Bounded().fit(3 * FLOATS.reshape(10, -1)).unit_ == 1, "a table has no such bound"
 
@@ -212,59 +213,63 @@ class Stream(torch.utils.data.IterableDataset):
 
 
 REFUSED = {
-    "iterator": (generator(), TypeError, "can be read only once"),
-    "number": (3, TypeError, "X is a int; it must be an array, a frame, a list of rows"),
-    "nothing": ([], ValueError, "X is an empty list: there is nothing to fit"),
-    "no blocks": (ub.Blocks([]), ValueError, "X yields no block at all"),
-    "a path": ("photos/a.npy", TypeError, r"unbraid\.datasets\.open"),
-    "a dict": ({"a": TABLE}, TypeError, "X is a dict; it must be"),
-    "records": (np.zeros(3, dtype=[("a", float)]), ValueError, "must hold numbers"),
-    "blocks as a list": ([TABLE, TABLE[:5]], ValueError, r"different shapes \(\(5, 3\), \(10, 3\)\).*unbraid\.Blocks"),
-    "bytes and floats": ([BYTES[0], FLOATS[0]], ValueError, r"different types \(float32, uint8\)"),
-    "stream": (Stream(), TypeError, "Stream without a length"),
+    "iterator": (generator(), TypeError, ("unbraid.Blocks",)),
+    "number": (3, TypeError, ("X", "int", "unbraid.Blocks")),
+    "nothing": ([], ValueError, ("X", "list")),
+    "no blocks": (ub.Blocks([]), ValueError, ("X", "block")),
+    "a path": ("photos/a.npy", TypeError, ("'photos/a.npy'", "unbraid.datasets.open")),
+    "a dict": ({"a": TABLE}, TypeError, ("X", "dict", "unbraid.Blocks")),
+    "records": (np.zeros(3, dtype=[("a", float)]), ValueError, ("X", "[('a', '<f8')]")),
+    "blocks as a list": ([TABLE, TABLE[:5]], ValueError, ((5, 3), (10, 3), "unbraid.Blocks")),
+    "bytes and floats": ([BYTES[0], FLOATS[0]], ValueError, ("list", "float32", "uint8")),
+    "stream": (Stream(), TypeError, ("Stream", "unbraid.Blocks")),
     "sampled": (
         torch.utils.data.DataLoader(TENSORS, sampler=torch.utils.data.SubsetRandomSampler([3])),
         TypeError,
-        "with a sampler",
+        ("DataLoader", "sampler"),
     ),
-    "collated": (torch.utils.data.DataLoader(TENSORS, collate_fn=lambda batch: batch), TypeError, "collate_fn"),
-    "large": (np.array([[1e300, 1.0]]), ValueError, "X reaches 1e.300, .* squares of such numbers do not fit"),
-    "large float32": (np.full((4, 3), 1e30, np.float32), ValueError, "do not fit into float32. Rescale X"),
-    "sparse": (sp.csr_array(np.eye(3)), TypeError, "Sparse data was passed"),
-    "complex": (np.eye(3) * 1j, ValueError, "Complex data not supported"),
-    "text": (np.array([["a", "b"]]), ValueError, "it must hold numbers"),
-    "dates": (np.zeros((2, 2), "M8[s]"), ValueError, "it must hold numbers"),
-    "objects": (np.array([[1, "a"]], dtype=object), ValueError, "values that are not numbers"),
-    "missing object": (np.array([[1, None]], dtype=object), ValueError, "contains NaN or infinity"),
-    "flat": (np.arange(3.0), ValueError, "Expected 2D array, got 1D array"),
-    "no features": (np.zeros((3, 0)), ValueError, r"Found array with 0 feature\(s\)"),
-    "no rows": (np.zeros((0, 3)), ValueError, r"Found array with 0 sample\(s\)"),
-    "NaN": (np.array([[1.0, np.nan], [1, 1]]), ValueError, r"contains NaN or infinity \(1 rows of a block of 2\)"),
-    "infinity": (np.array([[1.0, -np.inf]]), ValueError, "contains NaN or infinity"),
+    "collated": (
+        torch.utils.data.DataLoader(TENSORS, collate_fn=lambda batch: batch),
+        TypeError,
+        ("DataLoader", "collate_fn"),
+    ),
+    "large": (np.array([[1e300, 1.0]]), ValueError, ("1e+300", "float64")),
+    "large float32": (np.full((4, 3), 1e30, np.float32), ValueError, ("1e+30", "float32", "X / np.abs(X).max()")),
+    "sparse": (sp.csr_array(np.eye(3)), TypeError, ("X.toarray()",)),
+    "complex": (np.eye(3) * 1j, ValueError, ("X", "complex")),
+    "text": (np.array([["a", "b"]]), ValueError, ("X", "<U1")),
+    "dates": (np.zeros((2, 2), "M8[s]"), ValueError, ("X", "datetime64[s]")),
+    "objects": (np.array([[1, "a"]], dtype=object), ValueError, ("X", "'a'")),
+    "missing object": (np.array([[1, None]], dtype=object), ValueError, ("NaN", 1)),
+    "flat": (np.arange(3.0), ValueError, ("2D array", "1D array", "X.reshape(-1, 1)")),
+    "no features": (np.zeros((3, 0)), ValueError, ("0 feature", (3, 0))),
+    "no rows": (np.zeros((0, 3)), ValueError, ("0 sample", (0, 3))),
+    "NaN": (np.array([[1.0, np.nan], [1, 1]]), ValueError, ("NaN", 1, 2)),
+    "infinity": (np.array([[1.0, -np.inf]]), ValueError, ("NaN", 1)),
     "gaps in a frame": (
         pandas.DataFrame({"a": pandas.array([1, None], dtype="Int64")}),
         (TypeError, ValueError),
-        "values that are not numbers|contains NaN",
+        ("X",),
     ),
-    "masked": (np.ma.masked_less(TABLE, 0), ValueError, r"masked array with \d+ masked values"),
+    "masked": (np.ma.masked_less(TABLE, 0), ValueError, ("X", np.ma.masked_less(TABLE, 0).mask.sum(), "masked")),
     "unknown length": (
         dask.array.from_array(TABLE)[dask.array.from_array(TABLE[:, 0]) > 0],
         ValueError,
-        r"unknown shape .*compute_chunk_sizes",
+        ("(nan, 3)", "X.compute_chunk_sizes()"),
     ),
     "blocks of two shapes": (
         ub.Blocks([TABLE, TABLE[:, :2]]),
         ValueError,
-        r"rows of shape \(2,\), but is expecting \(3,\)",
+        ((2,), (3,)),
     ),
-    "blocks of two units": (ub.Blocks([BYTES, FLOATS]), ValueError, "a block of float32 after one of uint8"),
+    "blocks of two units": (ub.Blocks([BYTES, FLOATS]), ValueError, ("block", "float32", "uint8")),
 }
 
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_cannot_be_read_is_refused(case):
     X, error, words = REFUSED[case]
-    with pytest.raises(error, match=words):
+    with pytest.raises(error, match=facts(*words)):
         Rows(X).array()
 
 
@@ -279,11 +284,11 @@ def test_masked_arrays_without_a_masked_value_are_arrays():
 
 def test_new_rows_must_have_the_shape_of_those_that_were_fitted():
     model = Exemplary(random_state=0).fit(BYTES)
-    with pytest.raises(ValueError, match=r"X has 3 features, but Exemplary is expecting 20 features as input"):
+    with pytest.raises(ValueError, match=facts(3, 20, "Exemplary")):
         model.transform(TABLE)
-    with pytest.raises(ValueError, match=r"rows of shape \(5, 4\), but Exemplary was fitted on rows of shape \(4, 5\)"):
+    with pytest.raises(ValueError, match=facts((5, 4), (4, 5), "Exemplary")):
         model.transform(BYTES.transpose(0, 2, 1))
-    with pytest.raises(ValueError, match="a minimum of 2 is required"):
+    with pytest.raises(ValueError, match=facts((1, 4, 5), 2)):
         clone(model).fit(BYTES[:1])
 
 

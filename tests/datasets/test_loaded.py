@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tests.datasets import originals
+from tests.facts import facts
 from unbraid import datasets
 
 
@@ -31,7 +32,7 @@ def test_mpi3d_file(tmp_path):
     images = originals.mpi3d(tmp_path, "mpi3d_toy.npz")
     data = datasets.load("mpi3d-toy", folder=tmp_path, factor_sizes=(2, 2, 2, 3, 2, 1, 2))
     assert np.array_equal(data.rows(np.arange(96))[0], images)
-    with pytest.raises(ValueError, match=r"shape \(96, 64, 64, 3\).*1036800, 460800"):
+    with pytest.raises(ValueError, match=facts((96, 64, 64, 3), "1036800, 460800")):
         datasets.load("mpi3d-toy", folder=tmp_path)
     originals.mpi3d(tmp_path, "mpi3d_real.npz", images.reshape(2, 2, 2, 3, 2, 1, 2, 64, 64, 3))
     nested = datasets.load("mpi3d-real", folder=tmp_path, factor_sizes=(2, 2, 2, 3, 2, 1, 2))
@@ -55,7 +56,7 @@ def test_smallnorb_files(tmp_path):
     row = np.flatnonzero((table == [1, 6, 2, 2, 0]).all(axis=1))[0]
     assert np.array_equal(data.observe([[1, 3, 2, 1, 0]])[0], images[row, 0])
     assert len(datasets.load("smallnorb", folder=tmp_path, split="test")) == 48
-    with pytest.raises(ValueError, match="all, train, test"):
+    with pytest.raises(ValueError, match=facts("split", "all, train, test", "'both'")):
         datasets.load("smallnorb", folder=tmp_path, split="both")
 
 
@@ -93,31 +94,31 @@ def test_celeba_folder(tmp_path):
     assert datasets.load("celeba", folder=tmp_path, image_size=None).rows([0])[0].shape == (1, 218, 178, 3)
     table = tmp_path / "list_attr_celeba.txt"
     table.write_text("\n".join(table.read_text().splitlines()[:-9]))
-    with pytest.raises(ValueError, match="truncated: its first line announces 50"):
+    with pytest.raises(ValueError, match=facts("list_attr_celeba.txt", 50, 41)):
         datasets.load("celeba", folder=tmp_path)
 
 
 @pytest.mark.parametrize("name", ["shapes3d", "cars3d", "smallnorb", "mpi3d-real", "mnist", "emnist-digits", "celeba"])
 def test_a_missing_file_says_what_to_put_where(name, tmp_path):
-    with pytest.raises(FileNotFoundError, match=rf"Put .* into {tmp_path}, set UNBRAID_DATA"):
+    with pytest.raises(FileNotFoundError, match=facts(str(tmp_path), "UNBRAID_DATA", "folder=")):
         datasets.load(name, folder=tmp_path)
 
 
 def test_missing_key(tmp_path):
     with h5py.File(tmp_path / "3dshapes.h5", "w") as file:
         file["pictures"] = np.zeros((2, 64, 64, 3))
-    with pytest.raises(ValueError, match=r"no key 'images'. Its keys: pictures"):
+    with pytest.raises(ValueError, match=facts("3dshapes.h5", "'images'", "pictures")):
         datasets.load("shapes3d", folder=tmp_path)
 
 
 def test_wrong_shape(tmp_path):
     with h5py.File(tmp_path / "3dshapes.h5", "w") as file:
         file["images"], file["labels"] = np.zeros((8, 64, 64, 3)), np.zeros((7, 6))
-    with pytest.raises(ValueError, match=r"shape \(8, 64, 64, 3\); expected"):
+    with pytest.raises(ValueError, match=facts("3dshapes.h5", (8, 64, 64, 3), (480000, 64, 64, 3))):
         datasets.load("shapes3d", folder=tmp_path)
     with h5py.File(tmp_path / "3dshapes.h5", "w") as file:
         file["images"], file["labels"] = np.zeros((8, 64, 64, 3)), np.zeros((8, 6))
-    with pytest.raises(ValueError, match="every combination"):
+    with pytest.raises(ValueError, match=facts("3dshapes.h5", (8, 6), (1, 1, 1, 1, 1, 1))):
         datasets.load("shapes3d", folder=tmp_path)
 
 
@@ -127,17 +128,17 @@ def test_truncated_files(tmp_path):
     originals.mnist(tmp_path)
     path = tmp_path / "mpi3d_toy.npz"
     path.write_bytes(path.read_bytes()[:-5000])
-    with pytest.raises(ValueError, match="damaged"):
+    with pytest.raises(ValueError, match=facts("mpi3d_toy.npz", "zip")):
         datasets.load("mpi3d-toy", folder=tmp_path, factor_sizes=(2, 2, 2, 3, 2, 1, 2))
     path = tmp_path / "smallnorb-5x01235x9x18x6x2x96x96-testing-dat.mat"
     path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(ValueError, match="truncated"):
+    with pytest.raises(ValueError, match=facts("-dat.mat", 884736, 884636)):
         datasets.load("smallnorb", folder=tmp_path)
     path = tmp_path / "train-images-idx3-ubyte.gz"
     whole = path.read_bytes()
     path.write_bytes(gzip.compress(gzip.decompress(whole)[:-3]))
-    with pytest.raises(ValueError, match="truncated"):
+    with pytest.raises(ValueError, match=facts("train-images-idx3-ubyte.gz", 47040, 47037)):
         datasets.load("mnist", folder=tmp_path)
     path.write_bytes(whole[:-100])
-    with pytest.raises(ValueError, match="damaged"):
+    with pytest.raises(ValueError, match=facts("train-images-idx3-ubyte.gz", "end-of-stream")):
         datasets.load("mnist", folder=tmp_path)

@@ -6,6 +6,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
+from tests.facts import facts
 from unbraid import datasets
 from unbraid.datasets import registry
 from unbraid.datasets.remote import Remote, download
@@ -58,7 +59,7 @@ def test_a_whole_download(url, tmp_path):
 def test_a_cut_download_is_resumed(url, tmp_path):
     path = tmp_path / "file"
     Handler.cut = 5_000_000
-    with pytest.raises(ConnectionError, match=r"Run it again: it resumes|kept and resumed"):
+    with pytest.raises(ConnectionError, match=facts(5000000, 10240000)):
         download(f"{url}/file", path, MD5)
     assert not path.exists()
     Handler.cut = None
@@ -76,7 +77,7 @@ def test_a_part_that_is_whole_needs_no_more(url, tmp_path):
 def test_a_wrong_checksum_never_replaces_a_good_file(url, tmp_path):
     path = tmp_path / "file"
     path.write_bytes(b"good")
-    with pytest.raises(ValueError, match=r"wrong checksum: md5 .* expected 0000"):
+    with pytest.raises(ValueError, match=facts("md5", "0000")):
         download(f"{url}/file", path, "0000")
     assert path.read_bytes() == b"good"
     assert not (tmp_path / "file.part").exists()
@@ -87,9 +88,9 @@ def test_a_wrong_checksum_never_replaces_a_good_file(url, tmp_path):
 
 
 def test_no_network_says_which_file_goes_where(tmp_path, url):
-    with pytest.raises(ConnectionError, match=rf"put file into {tmp_path}"):
+    with pytest.raises(ConnectionError, match=facts("127.0.0.1:9", str(tmp_path), "UNBRAID_DATA")):
         download("http://127.0.0.1:9/file", tmp_path / "file")
-    with pytest.raises(ConnectionError, match="answers 404"):
+    with pytest.raises(ConnectionError, match=facts(404, str(tmp_path))):
         download(f"{url}/none", tmp_path / "file")
 
 
@@ -99,9 +100,9 @@ def test_get_fetches_what_is_missing(url, tmp_path, monkeypatch):
     assert datasets.get("shapes3d") == [tmp_path / "3dshapes.h5"]
     datasets.get("shapes3d")
     assert len(Handler.asked) == 1
-    with pytest.raises(ValueError, match="shapes3d, cars3d"):
+    with pytest.raises(ValueError, match=facts("'shapes-xy'", "dsprites, shapes3d, cars3d")):
         datasets.get("shapes-xy")
-    with pytest.raises(FileNotFoundError, match=r"Get it from https://mmlab.*put it into"):
+    with pytest.raises(FileNotFoundError, match=facts("img_align_celeba", "https://mmlab", str(tmp_path))):
         datasets.get("celeba")
 
 

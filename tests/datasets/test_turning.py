@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.facts import facts
 from unbraid import datasets
 
 
@@ -37,7 +38,7 @@ def test_a_whole_turn_changes_nothing_and_half_a_turn_does(data):
 
 
 def test_errors():
-    with pytest.raises(ValueError, match="moves is 0, 1 or 2"):
+    with pytest.raises(ValueError, match=facts("moves", "0, 1 or 2", 3)):
         datasets.load("turning-patch", moves=3)
-    with pytest.raises(ValueError, match="0 to 180; received 200"):
+    with pytest.raises(ValueError, match=facts("light", 180, 200)):
         datasets.load("turntable", light=200)

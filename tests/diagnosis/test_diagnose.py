@@ -1,11 +1,13 @@
 """The answer: yes where the factors can be found, no where they cannot, and never a crash on odd data."""
 
 import json
+import re
 
 import numpy as np
 import pytest
 
 import unbraid as ub
+from tests.facts import facts
 from tests.spectral.manifolds import bent_sheets
 from unbraid.diagnosis.findings import Finding, verdict_of
 from unbraid.manifold.surroundings import torus
@@ -90,17 +92,17 @@ def test_flat_data_need_no_curved_method():
 @pytest.mark.filterwarnings("ignore:UB210")
 def test_clusters_are_not_laid_out_together():
     X, _ = broken("clusters")
-    with pytest.warns(AssumptionWarning, match="UB101.*connected"):
+    with pytest.warns(AssumptionWarning, match=facts("UB101", "connected")):
         model = ub.fit(X, random_state=0)
     assert isinstance(model, ub.PCAICA)
-    assert "pieces" in model.diagnosis_.reasons[0]
+    assert model.diagnosis_["connected"].holds is False
 
 
 def test_a_column_in_another_unit_is_named():
     X = bent_sheets(400)[0]
     found = ub.diagnose(X * np.where(np.arange(X.shape[1]) == 2, 1e4, 1.0))
     assert found["like units"].holds is None
-    assert "Column 2 " in found["like units"].words
+    assert re.search(facts("column 2"), found["like units"].words.lower())
     assert found.verdict != "yes"
     pictures = np.repeat(X[:, :, None], 2, axis=2)
     assert "like units" not in [f.assumption for f in ub.diagnose(pictures).findings]
@@ -160,7 +162,7 @@ def test_every_form_says_the_same(sheet, tmp_path):
     for f in sheet.findings:
         assert f.assumption in page
         assert f.assumption in str(sheet)
-    with pytest.raises(KeyError, match="connected"):
+    with pytest.raises(KeyError, match=facts("'magic'", "'connected'")):
         sheet["magic"]
 
 
@@ -174,17 +176,17 @@ def test_the_verdict_follows_what_decides():
 
 def test_bad_input_is_refused_in_words():
     X = bent_sheets(100)[0]
-    with pytest.raises(ValueError, match="too few for a diagnosis"):
+    with pytest.raises(ValueError, match=facts(20, 30)):
         ub.diagnose(X[:20])
-    with pytest.raises(ValueError, match="too few for a diagnosis"):
+    with pytest.raises(ValueError, match=facts(10, 30)):
         ub.diagnose(np.repeat(X[:10], 20, axis=0))
-    with pytest.raises(ValueError, match="n_factors is 0"):
+    with pytest.raises(ValueError, match=facts("n_factors", 0, "'auto'")):
         ub.diagnose(X, n_factors=0)
-    with pytest.raises(ValueError, match="labels have shape"):
+    with pytest.raises(ValueError, match=facts("labels", (3,), 100)):
         ub.diagnose(X, labels=np.zeros(3))
-    with pytest.raises(ValueError, match="pairs name rows"):
+    with pytest.raises(ValueError, match=facts("pairs", 100, 99)):
         ub.diagnose(X, pairs=[[0, 100]])
-    with pytest.raises(ValueError, match="whole numbers"):
+    with pytest.raises(ValueError, match=facts("pairs", "float64", "(m, 2)")):
         ub.diagnose(X, pairs=[[0.5, 1.0]])
     with pytest.raises(ValueError, match="NaN"):
         ub.diagnose(np.where(X.max() == X, np.nan, X))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import unbraid as ub
+from tests.facts import facts
 from unbraid.flows.families import family
 from unbraid.trust.warnings import AssumptionWarning, TrustWarning
 
@@ -61,7 +62,7 @@ def test_self_supervised_trials(n_augmented, worst, median):
 
 def test_disjoint_clusters_fail_and_are_warned_of():
     X, _, labels = mixture(1, apart=True)
-    with pytest.warns(AssumptionWarning, match="do not overlap"):
+    with pytest.warns(AssumptionWarning, match=facts("UB102")):
         ub.GIN(n_init=1, random_state=0).fit(X, labels)
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from tests.facts import facts
 from unbraid.data.labels import parse_labels
 from unbraid.flows.checks import class_groups, warn_of_few_conditions, warn_of_small_classes
 from unbraid.flows.conditions import Classes, Continuous, Sets, SoftLabels
@@ -107,28 +108,28 @@ def test_labels_are_understood(labels, kind):
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        (np.zeros(3, int), "X has 4 rows"),
-        (np.array([0.5, np.nan, 1, 2]), "NaN"),
-        (np.arange(4), "one member only"),
-        (np.full((4, 1), 0.5), "constant"),
+        (np.zeros(3, int), ("labels", (3,), 4)),
+        (np.array([0.5, np.nan, 1, 2]), ("labels", 1, "NaN")),
+        (np.arange(4), (4, "condition='continuous'")),
+        (np.full((4, 1), 0.5), ("constant", "labels")),
     ],
 )
 def test_wrong_labels(labels, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=facts(*message)):
         parse_labels(labels, 4)
 
 
 def test_one_class_with_one_member_is_left_out():
-    with pytest.warns(UserWarning, match=r"1 of 3 classes have one member.*\[2\]"):
+    with pytest.warns(UserWarning, match=facts("UB303", "1 of 3", "[2]")):
         labels = parse_labels(np.array([0, 0, 1, 1, 2]), 5)
     assert labels.values.tolist() == [0, 0, 1, 1, -1]
     assert labels.classes.tolist() == [0, 1]
 
 
 def test_warnings_have_figures():
-    with pytest.warns(AssumptionWarning, match="3 conditions for 2 .* = 5"):
+    with pytest.warns(AssumptionWarning, match=facts("UB104", 3, 2, 5)):
         warn_of_few_conditions(3, 2)
-    with pytest.warns(AssumptionWarning, match="smallest has 8.*25%"):
+    with pytest.warns(AssumptionWarning, match=facts("UB103", "1 of 2", 8, "25%")):
         warn_of_small_classes(np.array([0] * 100 + [1] * 8), np.array([0, 1]))
 
 

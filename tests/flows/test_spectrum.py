@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import unbraid as ub
+from tests.facts import facts
 from unbraid.flows.spectrum import count_above_noise, found_again, warn_of_disagreement, warn_of_uncertain_count
 from unbraid.trust.warnings import TrustWarning
 
@@ -37,7 +38,8 @@ def test_weak_counts_are_said_to_be(ratios, interval):
     assert not count.clear
     assert interval is None or (count.low, count.high) == interval
     with pytest.warns(
-        TrustWarning, match=rf"= {count.n} of {len(ratios)} .* {count.low} to {count.high} .*above_noise_"
+        TrustWarning,
+        match=facts("UB221", f"{count.n} of {len(ratios)}", f"{count.low} to {count.high}", "above_noise_"),
     ):
         warn_of_uncertain_count(count, len(ratios), 0.1)
 
@@ -69,7 +71,7 @@ def test_stretched_data_have_the_same_count():
 
 def test_noise_alone_is_warned_of():
     X = np.random.default_rng(0).normal(size=(2000, 5))
-    with pytest.warns(TrustWarning, match="lower noise"):
+    with pytest.warns(TrustWarning, match=facts("UB221", "noise")):
         ub.NICE(max_steps=1, learning_rate=1e-9, n_init=1, noise=3.0, engine="torch", random_state=0).fit(X)
 
 
@@ -120,7 +122,7 @@ def test_codes_that_other_starts_lack_are_warned_of():
     starts = np.stack([z, z[:, [1, 0, 2]] * [2, -1, 1], z + [0, 0, 1] * rng.normal(size=z.shape)])
     found = found_again(starts, 0)
     assert found == pytest.approx([1, 1, (1 + np.sqrt(0.5)) / 2], abs=0.02)
-    with pytest.warns(TrustWarning, match=r"UB222: the starts disagree: others have code 3 with a correlation of 0.8"):
+    with pytest.warns(TrustWarning, match=facts("UB222", "code 3", 0.85, "found_again_")):
         warn_of_disagreement(found, 3)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

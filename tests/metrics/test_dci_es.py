@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.facts import facts
 from unbraid import metrics as m
 from unbraid.metrics.capacity import curve_explicitness
 
@@ -107,5 +108,5 @@ def test_all_five_scores():
     assert (found.disentanglement, found.completeness) == (plain.disentanglement, plain.completeness)
     assert found.informativeness == plain.informativeness == 1
     assert (found.explicitness, found.size, float(found)) == (1, 1, 1)
-    with pytest.raises(ValueError, match="'fourier', 'trees'"):
+    with pytest.raises(ValueError, match=facts("probe", "'mlp'", "'fourier', 'trees'")):
         m.dci_es(CLASSES, CLASSES, probe="mlp")

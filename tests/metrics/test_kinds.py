@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import unbraid as ub
+from tests.facts import facts
 from unbraid.metrics import mcc
 from unbraid.metrics.kinds import circular_correlation, spherical_correlation
 from unbraid.trust.warnings import AssumptionWarning
@@ -59,18 +60,18 @@ def test_mcc_matches_kinds():
 
 def test_errors_say_what_to_do():
     codes = np.c_[ANGLE, ANGLE]
-    with pytest.raises(ValueError, match="'torus'; allowed are 'interval', 'circle', 'sphere'"):
+    with pytest.raises(ValueError, match=facts("kinds", "'torus'", "'interval', 'circle', 'sphere'")):
         mcc(codes, codes, kinds=["torus", "circle"])
-    with pytest.raises(ValueError, match="are 4 columns, and factors have 2"):
+    with pytest.raises(ValueError, match=facts("kinds=['sphere', 'circle']", 4, 2)):
         mcc(codes, codes, kinds=["sphere", "circle"])
-    with pytest.raises(ValueError, match="without weak"):
+    with pytest.raises(ValueError, match=facts("kinds", "weak=True")):
         mcc(codes, codes, kinds=["circle", "circle"], weak=True)
-    with pytest.raises(ValueError, match="without kinds"):
+    with pytest.raises(ValueError, match=facts("code_kinds", "kinds")):
         mcc(codes, codes, code_kinds=["circle", "circle"])
 
 
 def test_evaluate_tells_which_factors_are_angles():
     data = ub.datasets.load("turning-patch")
     X, _ = data.sample(50, random_state=0)
-    with pytest.warns(AssumptionWarning, match="angle of this data set is an angle"):
+    with pytest.warns(AssumptionWarning, match=facts("UB106", "angle", "code_kinds=")):
         ub.evaluate(ub.PCAICA(2, random_state=0).fit(X), data, metrics="mcc")

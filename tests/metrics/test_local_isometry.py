@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.facts import facts
 from tests.spectral.manifolds import bent_sheets
 from unbraid.manifold.pairs import diagonal_rescaling, isometry_of_pairs
 from unbraid.metrics import local_isometry
@@ -53,16 +54,16 @@ def test_constant_codes_score_zero():
 @pytest.mark.parametrize(
     ("X", "codes", "words"),
     [
-        (np.zeros((5, 2)), np.zeros((4, 2)), "5 rows and codes 4"),
-        (np.zeros((2, 2)), np.zeros((2, 2)), "at least 3 points"),
-        (np.full((5, 2), np.nan), np.zeros((5, 2)), "NaN"),
+        (np.zeros((5, 2)), np.zeros((4, 2)), ("X", 5, "codes", 4)),
+        (np.zeros((2, 2)), np.zeros((2, 2)), (3, 2)),
+        (np.full((5, 2), np.nan), np.zeros((5, 2)), ("NaN",)),
     ],
 )
 def test_bad_input(X, codes, words):
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises(ValueError, match=facts(*words)):
         local_isometry(X, codes)
 
 
 def test_unknown_pairs():
-    with pytest.raises(ValueError, match="'edges' or 'closest'"):
+    with pytest.raises(ValueError, match=facts("pairs", "'all'", "'edges'", "'closest'")):
         local_isometry(np.eye(4), np.eye(4), pairs="all")

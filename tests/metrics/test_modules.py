@@ -6,6 +6,7 @@ import torch
 from torchmetrics import MetricCollection
 
 import unbraid as ub
+from tests.facts import facts
 from unbraid.metrics.modules import _OFFERED, MetricModule
 
 
@@ -70,11 +71,14 @@ def test_half_precision_codes_are_scored(sample):
 
 
 def test_mistakes_are_sentences():
-    with pytest.raises(ValueError, match=r"'mic' is unknown; choose one of: .*mig"):
+    with pytest.raises(ValueError, match=facts("'mic'", "mig")):
         MetricModule("mic")
-    with pytest.raises(ValueError, match="3 codes and 2 factors"):
+    with pytest.raises(ValueError, match=facts("3 codes", "2 factors")):
         MetricModule("mig").update(torch.zeros(3, 1), torch.zeros(2, 1))
-    with pytest.warns(UserWarning, match="before the ``update``"), pytest.raises(ValueError, match="seen no batch"):
+    with (
+        pytest.warns(UserWarning, match="before the ``update``"),
+        pytest.raises(ValueError, match=facts("mig", "update")),
+    ):
         MetricModule("mig").compute()
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.facts import facts
 from unbraid_papers import digit_styles as styles
 from unbraid_papers import gin, self_supervised_gin
 from unbraid_papers import gin_digits as digits
@@ -229,7 +230,7 @@ def test_training_of_digits_goes_on_from_the_long_run(tmp_path):
 
 
 def test_self_supervised_digits_at_small_scale_need_a_checkpoint(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"--scale paper .* Copy its checkpoints"):
+    with pytest.raises(FileNotFoundError, match=facts("mnist", "--scale paper", "checkpoints")):
         run_digits({"data": "mnist"}, Bench("small", tmp_path))
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.facts import facts
 from unbraid_papers import horan
 from unbraid_papers.bench import Bench
 from unbraid_papers.horan_limits import positions, try_limit
@@ -142,9 +143,9 @@ def test_samples_are_bytes_fresh_for_each_seed_and_faces_need_weights(tmp_path, 
     assert len(first.X_unseen) == 250
     assert not np.array_equal(first.factors, second.factors)
     monkeypatch.setenv("UNBRAID_DATA", str(tmp_path))
-    with pytest.raises(FileNotFoundError, match=r"digiface_dcgan64\.pt"):
+    with pytest.raises(FileNotFoundError, match=facts("digiface_dcgan64.pt", "UNBRAID_DATA")):
         images_of("faces 0, 1", 0, bench)
-    with pytest.raises(FileNotFoundError, match=r"stylegan2-cat\.pt"):
+    with pytest.raises(FileNotFoundError, match=facts("stylegan2-cat.pt", "UNBRAID_DATA")):
         _source("cat2", replace(bench, scale="paper"))
 
 

@@ -6,6 +6,7 @@ from math import inf, nan
 import numpy as np
 import pytest
 
+from tests.facts import facts
 from tests.study.analysis.planted import whole_study
 from unbraid.theory import mixing_matrix
 from unbraid_papers import locatello
@@ -117,7 +118,7 @@ def test_without_an_export_the_claims_cannot_be_tried(tmp_path, monkeypatch):
     monkeypatch.setenv("UNBRAID_DATA", str(tmp_path))
     cells = study.study_cells("small")
     assert {cell["export"] for cell in cells} == {"none"}
-    with pytest.raises(FileNotFoundError, match="unbraid study run laptop"):
+    with pytest.raises(FileNotFoundError, match=facts("unbraid study run laptop", "study.json")):
         study.run_question(cells[0], None)
 
 

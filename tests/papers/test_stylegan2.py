@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from tests.facts import facts
 from unbraid import datasets
 from unbraid_papers.generators.stylegan2 import StyleGAN2Generator, _doubled, _modulated
 from unbraid_papers.generators.stylegan2_checkpoints import load_stylegan2
@@ -186,7 +187,7 @@ def test_code_in_a_checkpoint_does_not_run(name, tmp_path, monkeypatch):
         (tmp_path / name).write_bytes(pickle.dumps({"G_ema": Evil()}))
     else:
         torch.save({"g_ema": Evil()}, tmp_path / name)
-    with pytest.raises(ValueError, match=r"holds no generator|cannot be read"):
+    with pytest.raises(ValueError, match=facts(name)):
         load_stylegan2(tmp_path / name)
     assert not (tmp_path / "evil-was-here").exists()
 
@@ -194,14 +195,14 @@ def test_code_in_a_checkpoint_does_not_run(name, tmp_path, monkeypatch):
 def test_what_is_no_stylegan2(small, tmp_path):
     path = tmp_path / "other.pt"
     torch.save({"a": torch.zeros(2)}, path)
-    with pytest.raises(ValueError, match=r"neither mapping\.fc0\.weight"):
+    with pytest.raises(ValueError, match=facts("mapping.fc0.weight", "style.1.weight")):
         load_stylegan2(path)
     state = small.state_dict()
     del state["synthesis.b16.conv0.bias"]
     torch.save(state, path)
-    with pytest.raises(ValueError, match=r"missing \['synthesis.b16.conv0.bias'\]"):
+    with pytest.raises(ValueError, match=facts(32, "['synthesis.b16.conv0.bias']")):
         load_stylegan2(path)
-    with pytest.raises(FileNotFoundError, match="StyleGAN2 checkpoint"):
+    with pytest.raises(FileNotFoundError, match=facts("none.pkl", "StyleGAN2")):
         load_stylegan2(tmp_path / "none.pkl")
 
 
@@ -220,5 +221,5 @@ def test_named_manifolds(small):
         image = ((small.synthesis(w)[0] + 1) / 2).clamp(0, 1).reshape(3, 16, 2, 16, 2).mean(dim=(2, 4))
     assert bed.observe([[1, -1]])[0] == pytest.approx(image.permute(1, 2, 0).numpy(), abs=1e-5)
     assert math.isclose(np.linalg.norm(bed.directions.components[5]), 1, rel_tol=1e-4)
-    with pytest.raises(ValueError, match="ffhq, cat1, cat2"):
+    with pytest.raises(ValueError, match=facts("'dog'", "ffhq, cat1, cat2")):
         datasets.load("gan-manifold", generator=small, manifold="dog")

@@ -1,6 +1,7 @@
 """Probes of encoders whose answer is known, by every way in."""
 
 import json
+import re
 import sys
 import types
 
@@ -9,6 +10,7 @@ import pytest
 
 import unbraid as ub
 from tests.cli.command_line import run
+from tests.facts import facts
 from unbraid.probing.codes import axes_of, draw, encode_rows
 
 torch = pytest.importorskip("torch")
@@ -81,7 +83,7 @@ def test_one_that_knows_nothing_is_at_chance():
     X = rng.normal(size=(len(factors), 5))
     found = ub.probe(lambda X: X, (X, factors), **QUICK)
     assert all(p.low < 0.56 and abs(p.chance - 0.5) < 0.05 for p in found.factors)
-    assert "Not told from chance: factor 1, factor 2." in found.words()
+    assert any(re.search(facts("factor 1", "factor 2"), line) for line in found.words())
 
 
 def test_probes_per_factor_tell_which_is_known(shapes):
@@ -200,25 +202,25 @@ def test_timm_and_open_clip_by_their_interface(monkeypatch, shapes):
     monkeypatch.setitem(sys.modules, "open_clip", types.SimpleNamespace(create_model=create_model))
     assert ub.probing.open_encoder("open_clip:ViT-B-32/openai").encode(shapes[0][:4]).shape == (4, 6)
     assert asked[-1] == ("ViT-B-32", "openai")
-    with pytest.raises(OSError, match="not in the cache"):
+    with pytest.raises(OSError, match=facts("open_clip", "ViT-B-32", "absent", ".onnx")):
         ub.probing.open_encoder("open_clip:ViT-B-32/absent")
-    with pytest.raises(ValueError, match="MODEL/WEIGHTS"):
+    with pytest.raises(ValueError, match=facts("open_clip:ViT-B-32", "MODEL/WEIGHTS")):
         ub.probing.open_encoder("open_clip:ViT-B-32")
 
 
 @pytest.mark.parametrize(
     ("encode", "error", "words"),
     [
-        (lambda X: X[:3].reshape(3, -1), ValueError, "for 64 rows"),
-        (lambda X: (X, X), TypeError, "picks one"),
-        (lambda X: np.full((len(X), 2), np.nan), ValueError, "NaN or infinity"),
-        (lambda X: np.ones((len(X), 2)), ValueError, "the same codes"),
-        ("nowhere.onnx", FileNotFoundError, "neither a file nor a saved run"),
-        (3, TypeError, "an encoder was expected"),
+        (lambda X: X[:3].reshape(3, -1), ValueError, ((3, 256), 64, "(64, n_codes)")),
+        (lambda X: (X, X), TypeError, ("tuple", 2, "(n, n_codes)")),
+        (lambda X: np.full((len(X), 2), np.nan), ValueError, ("NaN", "900 of 900", "prepare=")),
+        (lambda X: np.ones((len(X), 2)), ValueError, (900, "codes")),
+        ("nowhere.onnx", FileNotFoundError, ("nowhere.onnx", ".onnx", "pixels")),
+        (3, TypeError, ("int", ".onnx", "pixels")),
     ],
 )
 def test_what_is_no_encoder_is_refused_with_a_sentence(encode, error, words, shapes):
-    with pytest.raises(error, match=words):
+    with pytest.raises(error, match=facts(*words)):
         ub.probe(encode, shapes, **QUICK)
 
 
@@ -229,13 +231,14 @@ def test_the_factor_that_is_read_best_is_told_by_its_way_from_chance():
     codes = np.column_stack([known + 0.5 * rng.normal(size=900), rng.normal(size=900)])
     found = ub.probe(lambda X: X, (codes, np.column_stack([known, rare])), "mcc", progress=False)
     assert max(p.score for p in found.factors if p.factor == "factor 2") > 0.85
-    assert any(line.startswith("Read best: factor 1 ") for line in found.words())
-    assert "Not told from chance: factor 2." in found.words()
+    named = [re.findall(r"factor \d", line) for line in found.words()]
+    assert ["factor 1"] in named, "read best"
+    assert ["factor 2"] in named, "not told from chance"
 
 
 def test_a_state_dict_is_not_taken_for_a_graph(tmp_path):
     torch.save(torch.nn.Linear(2, 2).state_dict(), tmp_path / "weights.pt")
-    with pytest.raises(ValueError, match="needs its network"):
+    with pytest.raises(ValueError, match=facts("weights.pt", "TorchScript")):
         ub.probing.open_encoder(tmp_path / "weights.pt")
 
 
@@ -249,12 +252,11 @@ def test_several_give_one_table_and_one_page(shapes, tmp_path):
     assert second[2] == "32 of 256"
     page = found.report().html()
     assert page.count("<img") == 3
-    assert "Scores against size" in page
     drawn = ub.probing.plot_against_size(found.probes)
     assert [text.get_text() for text in drawn.legends[0].get_texts()] == ["centre", "pixels"]
     assert not any(ax.texts for ax in drawn.axes)  # names beside points of one size would lie on each other
     assert len(json.loads(found.to_json(tmp_path / "found.json"))) == 2
-    with pytest.raises(KeyError, match="centre, pixels"):
+    with pytest.raises(KeyError, match=facts("'other'", "centre, pixels")):
         found["other"]
 
 
@@ -266,7 +268,7 @@ def test_the_command(tmp_path, monkeypatch, capsys):
         "--metrics", "mcc", "--out", tmp_path / "page.html", "--json", tmp_path / "found.json",
     )  # fmt: skip
     assert told.code == 0, told.err
-    assert "95 % interval" in told.out
+    assert "95 %" in told.out
     assert "linear" in (tmp_path / "page.html").read_text()
     assert json.loads((tmp_path / "found.json").read_text())["encoder"] == "linear"
     again = ub.probing.Probe.from_json(tmp_path / "found.json")

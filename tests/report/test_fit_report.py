@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import unbraid as ub
+from tests.facts import facts
 from unbraid.estimator.summary import Fact, Section, Summary
 from unbraid.methods import METHODS
 from unbraid.report.pages import PICTURES
@@ -156,9 +157,9 @@ def test_warnings_become_concerns_and_remarks_once():
 
 def test_unknown_pictures_and_factors_of_other_rows_are_refused():
     z = np.random.default_rng(0).uniform(size=(60, 2))
-    with pytest.raises(ValueError, match=r"no picture 'nothing'. Valid names: eigenvalues"):
+    with pytest.raises(ValueError, match=facts("'nothing'", "eigenvalues")):
         ub.report.fit_report(Doubtful("wrong"), z)
-    with pytest.raises(ValueError, match="factors have 50 rows and X 60"):
+    with pytest.raises(ValueError, match=facts("factors", 50, "X", 60)):
         ub.report.fit_report(Doubtful(), z, z[:50])
 
 

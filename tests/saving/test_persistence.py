@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from safetensors.numpy import save_file
 
 import unbraid as ub
+from tests.facts import facts
 from unbraid.methods import METHODS
 from unbraid.saving import names as saved_names
 from unbraid.saving import persistence
@@ -132,7 +133,7 @@ def test_random_states_go_on_where_they_were(tmp_path, kind, make):
 def test_what_needs_pickle_is_refused_and_the_old_run_survives(tmp_path):
     Thing(a=1).save(tmp_path / "run")
     (tmp_path / "run" / "notes.txt").write_text("mine")
-    with pytest.raises(TypeError, match=r"Thing\.f is a function, which cannot be saved without pickle"):
+    with pytest.raises(TypeError, match=facts("Thing.f", "function", "pickle")):
         Thing(f=lambda: 0).save(tmp_path / "run")
     assert ub.load(tmp_path / "run").a == 1
     Thing(a=2).save(tmp_path / "run")
@@ -145,7 +146,7 @@ def test_what_needs_pickle_is_refused_and_the_old_run_survives(tmp_path):
 def test_a_folder_that_is_no_run_is_left_alone(tmp_path):
     (tmp_path / "photos").mkdir()
     (tmp_path / "photos" / "a.jpg").write_text("x")
-    with pytest.raises(FileExistsError, match="left alone"):
+    with pytest.raises(FileExistsError, match=facts(str(tmp_path / "photos"))):
         Thing(a=1).save(tmp_path / "photos")
     assert [p.name for p in (tmp_path / "photos").iterdir()] == ["a.jpg"]
 
@@ -159,7 +160,7 @@ def test_a_full_disk_keeps_the_old_run(tmp_path, monkeypatch, there):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("safetensors.numpy.save_file", full)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(OSError, match=facts("Errno 28")):
         Thing(a=2).save(tmp_path / "run")
     assert [p.name for p in tmp_path.iterdir()] == (["run"] if there else [])
     if there:
@@ -267,38 +268,38 @@ def plain_record(run):
 
 
 DAMAGE = {
-    "not JSON": (write("{"), "config.json is not JSON"),
-    "not text": (lambda run: (run / CONFIG).write_bytes(b"\xff\xfe\xfa"), "config.json is not JSON"),
-    "empty": (write(""), "config.json is not JSON"),
-    "list": (write("[]"), "holds a list"),
-    "null": (write("null"), "holds a NoneType"),
-    "deep": (write("[" * 200_000), "nested too deeply"),
-    "deep value": (add("n_factors", json.loads("[" * 900 + "]" * 900)), "nested too deeply"),
-    "no format": (change(format=None), "names no format"),
-    "text format": (change(format="2"), "names no format"),
-    "older": (change(format=FORMAT - 1), rf"format {FORMAT - 1}, .* reads format {FORMAT}"),
-    "newer": (change(format=99, unbraid="7.1"), r"format 99, written by unbraid 7\.1; .* unbraid 7\.1 or later"),
-    "no object": (lambda run: rewrite(run, lambda config: config.pop("object") and None), "'object' is missing"),
-    "number": (change(object=3), "object of class int, which is no estimator"),
-    "record alone": (plain_record, "object of class Rotation, which is no estimator"),
-    "arrays lost": (lambda run: arrays_of(run).unlink(), r"arrays-\w+\.safetensors is missing"),
-    "arrays cut": (truncate, "safetensors is damaged"),
-    "arrays changed": (flip_a_bit, "its checksum is"),
-    "arrays elsewhere": (change(arrays="../../known.safetensors"), "names no arrays file"),
-    "edited": (edit_unseen, "changed after it was written"),
-    "foreign class": (name_class("subprocess:Popen"), "names the class 'subprocess:Popen', which is unknown"),
-    "main": (name_class("unbraid.__main__"), "names the class 'unbraid.__main__'"),
-    "function": (name_class("load"), "names the class 'load'"),
-    "list as class": (name_class(["PCAICA"]), "which is unknown"),
-    "other class": (name_class("Geomancer"), "Geomancer has no .*n_factors"),
-    "attribute lost": (drop("mixing_"), "nothing names the array PCAICA.mixing_"),
-    "attribute unknown": (add("colour", 1), "PCAICA has no colour"),
-    "kind unknown": (add("n_factors", {"set": [1]}), "a value of no known kind"),
-    "state is a list": (lambda run: rewrite(run, lambda c: c["object"].update(state=[1])), "does not make sense"),
-    "array unknown": (add("mean_", {"array": "elsewhere"}), "the array elsewhere is missing"),
+    "not JSON": (write("{"), ("config.json", "JSON")),
+    "not text": (lambda run: (run / CONFIG).write_bytes(b"\xff\xfe\xfa"), ("config.json", "JSON")),
+    "empty": (write(""), ("config.json", "JSON")),
+    "list": (write("[]"), ("config.json", "list")),
+    "null": (write("null"), ("config.json", "NoneType")),
+    "deep": (write("[" * 200_000), ("nested",)),
+    "deep value": (add("n_factors", json.loads("[" * 900 + "]" * 900)), ("nested",)),
+    "no format": (change(format=None), ("format", None)),
+    "text format": (change(format="2"), ("format", "'2'")),
+    "older": (change(format=FORMAT - 1), (f"format {FORMAT - 1}", f"format {FORMAT}")),
+    "newer": (change(format=99, unbraid="7.1"), ("format 99", "unbraid 7.1")),
+    "no object": (lambda run: rewrite(run, lambda config: config.pop("object") and None), ("'object'",)),
+    "number": (change(object=3), ("int", "estimator")),
+    "record alone": (plain_record, ("Rotation", "estimator")),
+    "arrays lost": (lambda run: arrays_of(run).unlink(), ("arrays-", ".safetensors", "missing")),
+    "arrays cut": (truncate, (".safetensors", "header")),
+    "arrays changed": (flip_a_bit, (".safetensors", "checksum")),
+    "arrays elsewhere": (change(arrays="../../known.safetensors"), ("config.json", "'../../known.safetensors'")),
+    "edited": (edit_unseen, ("config.json", "changed")),
+    "foreign class": (name_class("subprocess:Popen"), ("class", "'subprocess:Popen'")),
+    "main": (name_class("unbraid.__main__"), ("class", "'unbraid.__main__'")),
+    "function": (name_class("load"), ("class", "'load'")),
+    "list as class": (name_class(["PCAICA"]), ("class", "['PCAICA']")),
+    "other class": (name_class("Geomancer"), ("Geomancer", "n_factors")),
+    "attribute lost": (drop("mixing_"), ("PCAICA.mixing_",)),
+    "attribute unknown": (add("colour", 1), ("PCAICA", "colour")),
+    "kind unknown": (add("n_factors", {"set": [1]}), ("'set'",)),
+    "state is a list": (lambda run: rewrite(run, lambda c: c["object"].update(state=[1])), ("config.json", "'items'")),
+    "array unknown": (add("mean_", {"array": "elsewhere"}), ("array elsewhere",)),
     "random unknown": (
         add("random_state", {"random": "Generator", "state": {"dict": [["bit_generator", "Lottery"]]}}),
-        "unknown kind 'Lottery'",
+        ("'Lottery'",),
     ),
 }
 
@@ -309,17 +310,17 @@ def test_damaged_and_foreign_runs_are_refused_by_one_error(tmp_path, known, dama
     run = ub.load(known).save(tmp_path / "run")
     loaded = set(sys.modules)
     act(run)
-    with pytest.raises(NotARunError, match=f"run is not a run that can be loaded: .*(?:{words})"):
+    with pytest.raises(NotARunError, match=facts(str(run), *words)):
         ub.load(run)
     assert not {"unbraid.__main__", "unbraid.cli"} & (set(sys.modules) - loaded)
 
 
 def test_no_run_and_wrong_class(tmp_path):
-    with pytest.raises(FileNotFoundError, match="is not a saved run"):
+    with pytest.raises(FileNotFoundError, match=facts(str(tmp_path), "config.json")):
         ub.load(tmp_path)
 
     Thing(a=1).save(tmp_path / "run")
-    with pytest.raises(TypeError, match="holds a Thing, not a HessianICA"):
+    with pytest.raises(TypeError, match=facts("run", "Thing", "HessianICA", "unbraid.load")):
         ub.HessianICA.load(tmp_path / "run")
 
 
@@ -334,7 +335,7 @@ def test_a_class_of_somebody_else_must_be_registered(tmp_path, monkeypatch):
         pass
 
     for value in (Foreign(1), Mine()):
-        with pytest.raises(TypeError, match=rf"Thing\.x is a {type(value).__name__}.*register"):
+        with pytest.raises(TypeError, match=facts("Thing.x", type(value).__name__, "register")):
             Thing(x=value).save(tmp_path / "run")
     saved_names.register(Foreign)
     assert ub.load(Thing(x=Foreign(1)).save(tmp_path / "run")).x == Foreign(1)
@@ -345,7 +346,7 @@ def test_a_name_belongs_to_one_class():
         pass
 
     Thing.__module__, Thing.__qualname__ = f"{__name__.partition('.')[0]}.elsewhere", "Thing"
-    with pytest.raises(ValueError, match=r"Thing is registered already, by tests\.saving\.test_persistence"):
+    with pytest.raises(ValueError, match=facts("tests:Thing", "tests.saving.test_persistence")):
         saved_names.register(Thing)
 
 
@@ -361,9 +362,9 @@ def test_a_parameter_that_a_run_lacks_gets_its_default():
         def __init__(self, speed, depth=(), *, colour="red"): ...
 
     assert saved_names.completed(Car, {"speed": 7, "c_": 3}) == {"speed": 7, "depth": (), "colour": "red", "c_": 3}
-    with pytest.raises(ValueError, match="Car has no velocity"):
+    with pytest.raises(ValueError, match=facts("Car", "velocity")):
         saved_names.completed(Car, {"velocity": 7})
-    with pytest.raises(ValueError, match="Car lacks speed"):
+    with pytest.raises(ValueError, match=facts("Car", "speed")):
         saved_names.completed(Car, {"colour": "blue"})
 
 

@@ -6,6 +6,7 @@ from scipy.linalg import subspace_angles
 from sklearn.manifold import LocallyLinearEmbedding
 from sklearn.neighbors import NearestNeighbors
 
+from tests.facts import facts
 from tests.spectral.manifolds import bent_sheets, linear_fit
 from unbraid.manifold.neighbors import neighborhoods
 from unbraid.spectral.alignment import alignment, band_order, smallest_neighborhood
@@ -97,7 +98,7 @@ def test_a_point_that_nobody_lists_needs_to_be_in_its_own_neighborhood():
 
 def test_too_few_neighbors_is_an_error_that_says_how_many():
     X, _ = bent_sheets(50, 2)
-    with pytest.raises(ValueError, match="at least 6 points"):
+    with pytest.raises(ValueError, match=facts(5, 6, "n_neighbors")):
         alignment(X, neighborhoods(X, 5)[1], 2)
 
 

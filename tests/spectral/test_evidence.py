@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import unbraid as ub
+from tests.facts import facts
 from unbraid.metrics import mcc
 from unbraid.spectral.evidence import by_support, joint_diagonaliser
 from unbraid.spectral.ica import whitening
@@ -84,20 +85,20 @@ def test_joint_diagonaliser_undoes_a_known_rotation():
 @pytest.mark.parametrize(
     ("rotation", "given", "also", "message"),
     [
-        ("spin", (), {}, "'independence', 'support'"),
-        ("labels", (), {}, "needs labels"),
-        ("pairs", (), {}, "needs pairs"),
-        ("time", (), {"pairs": np.c_[:30, 1:31]}, "rotation='pairs'"),
-        ("pairs", (), {"pairs": np.full((30, 2), 5000)}, "rows 5000 to 5000"),
-        ("pairs", (), {"pairs": np.zeros((30, 2), int)}, "row with itself"),
-        ("independence", (), {"time": np.arange(300)}, "rotation='time'"),
-        ("condition", (np.zeros(300),), {}, "needs two or more"),
-        ("labels", (np.full((300, 2), np.nan),), {}, "0 rows of labels are known"),
+        ("spin", (), {}, ("rotation", "'spin'", "'independence', 'support'")),
+        ("labels", (), {}, ("rotation='labels'",)),
+        ("pairs", (), {}, ("rotation='pairs'", "fit(X, pairs=pairs)")),
+        ("time", (), {"pairs": np.c_[:30, 1:31]}, ("pairs", "rotation='pairs'")),
+        ("pairs", (), {"pairs": np.full((30, 2), 5000)}, ("pairs", 5000, 299)),
+        ("pairs", (), {"pairs": np.zeros((30, 2), int)}, ("pairs",)),
+        ("independence", (), {"time": np.arange(300)}, ("time", "rotation='time'")),
+        ("condition", (np.zeros(300),), {}, (1, "rotation='condition'")),
+        ("labels", (np.full((300, 2), np.nan),), {}, ("labels", 0, "rotation='labels'", 5)),
     ],
 )
 def test_missing_evidence_is_said(rotation, given, also, message):
     X = bent(np.random.default_rng(0).uniform(size=(300, 2)))
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=facts(*message)):
         fitted(rotation, X, *given, **also)
 
 

@@ -11,6 +11,7 @@ import pytest
 from dask.utils import key_split
 from distributed.scheduler import KilledWorker
 
+from tests.facts import facts
 from unbraid.study import Store, parse_spec, run_study
 from unbraid.study.workers import Failure, OnDask
 
@@ -90,7 +91,7 @@ def test_patience_ends_where_there_is_no_progress(monkeypatch, marks, tries):
 
 
 def test_no_scheduler_is_told(tmp_path):
-    with pytest.raises(ConnectionError, match=r"there is no scheduler at tcp://127.0.0.1:9"):
+    with pytest.raises(ConnectionError, match=facts("tcp://127.0.0.1:9", "dask scheduler")):
         run_study(parse_spec(TINY), tmp_path / "s", scheduler="tcp://127.0.0.1:9")
 
 
@@ -168,15 +169,15 @@ def test_chaos(tmp_path, small_disk, start):
         run.wait_for_checkpoint()
         cluster.scheduler.kill()
         assert run.process.wait(240) == 2, run.log.read_text()
-        assert "the scheduler is gone" in run.log.read_text()
+        assert "scheduler" in run.log.read_text()
     tell(f"scheduler killed at {done_in(store)} runs")
 
     run = start(spec, store, "--workers", "2")
     run.wait_for_checkpoint()
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(OSError, match=facts("Errno 28")):
         fill(ballast)
     assert run.process.wait(240) == 2, run.log.read_text()
-    assert "run the same command again" in run.log.read_text()
+    assert "Errno 28" in run.log.read_text()
     ballast.unlink()
     tell(f"disk full at {done_in(store)} runs")
 

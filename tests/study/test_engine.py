@@ -7,6 +7,7 @@ import pytest
 import torch
 
 import unbraid as ub
+from tests.facts import facts
 from unbraid.study import Store, engine, run_study, work
 from unbraid.study.status import status_of
 from unbraid.study.work import checkpoint_of
@@ -68,7 +69,7 @@ def test_slices_run_apart_make_the_whole(tmp_path, undisturbed):
     for indices in ([0, 1, 2], [5, 4, 3], [6, 7]):
         run_study(tiny(), tmp_path / "s", workers=0, indices=indices)
     assert content(Store(tmp_path / "s")) == undisturbed
-    with pytest.raises(ValueError, match="the study has tasks 0 to 7; received 8"):
+    with pytest.raises(ValueError, match=facts(7, 8, "unbraid study list")):
         run_study(tiny(), tmp_path / "s", workers=0, indices=[8])
 
 
@@ -175,7 +176,7 @@ def test_a_full_disk_stops_the_study_and_costs_no_result(tmp_path, monkeypatch, 
             patch.setattr("os.fsync", full)
         else:
             patch.setattr("safetensors.torch.save_file", full)
-        with pytest.raises(OSError, match=r"run the same\s+command again"):
+        with pytest.raises(OSError, match=facts("Errno 28")):
             run_study(tiny(), tmp_path / "s", workers=0, indices=[4])
     assert Store(tmp_path / "s").counts()["failed"] == 0
     run_study(tiny(), tmp_path / "s", workers=0)
@@ -206,8 +207,7 @@ def test_status_says_who_works(tmp_path):
     with Store(tmp_path / "s") as store:
         found = status_of(store)
         assert (found.done, found.pending, found.running, found.failed, found.writer) == (1, 3, 0, 0, False)
-        assert "1 of 4 done" in str(found)
-        assert "Nobody works on it now" in str(found)
+        assert "1 of 4" in str(found)
 
 
 def test_the_bits_do_not_depend_on_the_threads_there_are(tmp_path):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import unbraid as ub
+from tests.facts import facts
 from unbraid.theory import equivariance, is_disentangled, is_equivariant
 
 ANGLES = [0.5, 1.3, 2.2]
@@ -60,13 +61,13 @@ def test_angles_are_not_linear_codes(torus):
 
 
 def test_errors(torus):
-    with pytest.raises(ValueError, match="at least one factor"):
+    with pytest.raises(ValueError, match=facts("actions")):
         equivariance(lambda x: x, {}, torus)
-    with pytest.raises(ValueError, match="subspace each"):
+    with pytest.raises(ValueError, match=facts("2 factors", 1, "subspaces=[[0, 1], [2]]")):
         equivariance(lambda x: x, ACTIONS, torus, [[0, 1]])
-    with pytest.raises(ValueError, match="too few"):
+    with pytest.raises(ValueError, match=facts("8 samples", "4 codes", 16)):
         equivariance(lambda x: x, ACTIONS, torus[:8], PARTS)
-    with pytest.raises(ValueError, match="one for each"):
+    with pytest.raises(ValueError, match=facts("3 codes", "600 samples")):
         equivariance(lambda x: x[:3], ACTIONS, torus)
-    with pytest.raises(ValueError, match="name code 7"):
+    with pytest.raises(ValueError, match=facts("code 7", 4)):
         equivariance(lambda x: x, ACTIONS, torus, [[0, 1], [7]])

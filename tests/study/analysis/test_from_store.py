@@ -28,11 +28,11 @@ def test_the_command_writes_the_page(store, tmp_path):
     result = CliRunner().invoke(app, ["study", "report", "--store", str(store), "--out", str(out)])
     assert result.exit_code == 0, result.output
     text = out.read_text()
-    assert "Study tiny" in text
+    assert "tiny" in text
     study = ub.study.open(store)
     assert all(run in text for run in study.runs()["run"])
     assert text.count('<figure id="run-') == sum(study.strip(run) is not None for run in study.runs()["run"])
-    assert "Usefulness: run" in text  # 200 stored codes are too few, and the page says so
+    assert "Usefulness" in text  # 200 stored codes are too few, and the page says so
 
 
 def test_a_store_that_is_not_there(tmp_path):
