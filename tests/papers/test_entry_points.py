@@ -14,7 +14,7 @@ from unbraid.datasets import registry
 
 TOY = """
 from unbraid.datasets.registry import Entry
-from unbraid_papers import Claim, Experiment, Paper, part
+from unbraid_papers import Experiment, Paper, PaperClaim, part
 
 
 def doubled(results):
@@ -30,15 +30,7 @@ PAPER = Paper(
         Experiment("line", "Doubles.", lambda scale: [{"n": 1}, {"n": 2}], lambda c, _: {"twice": 2 * c["n"]}),
     ),
     claims=(
-        Claim(
-            text="It doubles.",
-            source="Figure 1",
-            paper="4",
-            experiments=("line",),
-            figure=doubled,
-            measure="twice n",
-            least=3,
-        ),
+        PaperClaim("it-doubles", "It doubles.", "Figure 1", "4", "twice n", ("line",), doubled, least=3),
     ),
 )
 SQUARES = Entry("toy-squares", "shapes:ShapesXY", "x, y", "endless", "drawn")
@@ -79,7 +71,7 @@ def test_a_paper_from_elsewhere_runs_by_its_name(toy, tmp_path):
     result = run("reproduce", "toy", "--out", str(tmp_path / "out"))
     assert result.exit_code == 0, result.output
     (claim,) = json.loads((tmp_path / "out" / "page.json").read_text())["claims"]
-    assert (claim["verdict"], claim["held"]) == ("partly", ["n = 2"])
+    assert (claim["id"], claim["verdict"], claim["held"]) == ("it-doubles", "partly", ["n = 2"])
     assert (tmp_path / "out" / "page.html").is_file()
 
 

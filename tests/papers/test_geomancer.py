@@ -3,16 +3,11 @@
 import numpy as np
 import pytest
 
+from tests.papers.judging import judge
 from unbraid_papers import geomancer, geomancer_objects
 from unbraid_papers.bench import Bench
 from unbraid_papers.geomancer_objects import regressed_states, told_angle
-from unbraid_papers.page import judged
 from unbraid_papers.paper import Rows
-
-
-def judge(start, **results):
-    (claim,) = [c for c in (*geomancer.PAPER.claims, *geomancer.PAPER.beyond) if c.text.startswith(start)]
-    return judged(claim, {k: Rows(v) for k, v in results.items()}, dict.fromkeys(results, ()))
 
 
 def fits(power, version="as in the paper", **others):
@@ -25,10 +20,10 @@ def fits(power, version="as in the paper", **others):
 
 
 def test_the_power_of_n_is_found():
-    found = judge("The error falls", sizes=fits(-0.27))
-    assert float(found.parts["S2 x S2"].split()[0]) == pytest.approx(-0.27)
+    found = judge(geomancer.PAPER, "error-falls", sizes=fits(-0.27))
+    assert found.parts["S2 x S2"].value == pytest.approx(-0.27)
     assert found.verdict == "reproduced"
-    assert judge("The error falls", sizes=fits(0.0)).verdict == "not reproduced"
+    assert judge(geomancer.PAPER, "error-falls", sizes=fits(0.0)).verdict == "not reproduced"
 
 
 def test_a_failure_is_silent_only_without_a_warning():
@@ -46,25 +41,25 @@ def test_spheres_are_judged_where_they_have_the_most_points():
         sizes = ((4000, few), (20_000, many))
         return [{"manifold": "S2 x S2", "n": n, "seed": s, "angle": a} for n, a in sizes for s in range(3)]
 
-    found = judge("Manifolds of five", spheres=rows(1.57, 0.2))
+    found = judge(geomancer.PAPER, "few-submanifolds", spheres=rows(1.57, 0.2))
     assert found.verdict == "reproduced"
     assert list(found.parts) == ["S2 x S2, 20,000 points"]
-    assert judge("Manifolds of five", spheres=rows(0.2, 1.57)).verdict == "not reproduced"
+    assert judge(geomancer.PAPER, "few-submanifolds", spheres=rows(0.2, 1.57)).verdict == "not reproduced"
 
 
 def test_flat_factors_count_where_they_are_split_and_sure():
     def row(right, said):
         return {"manifold": "S1 x S1", "n": 1000, "seed": 0, "angle": 1.0, "right": right, "said": said}
 
-    assert judge("Factors without", failures=[row(False, False), row(True, True)]).verdict == "reproduced"
-    assert judge("Factors without", failures=[row(True, False)]).verdict == "not reproduced"
+    assert judge(geomancer.PAPER, "flat-factors", failures=[row(False, False), row(True, True)]).verdict == "reproduced"
+    assert judge(geomancer.PAPER, "flat-factors", failures=[row(True, False)]).verdict == "not reproduced"
 
 
 def test_chance_is_compared_on_the_same_points():
     rows = [{"mesh": "bunny", "representation": "pixels", "seed": s, "told": 1.3, "chance": 1.42} for s in range(2)]
-    found = judge("On raw images", objects=rows)
+    found = judge(geomancer.PAPER, "raw-images-at-chance", objects=rows)
     assert found.verdict == "reproduced"
-    assert found.parts["bunny"].startswith("0.12")
+    assert found.parts["bunny"].value == pytest.approx(0.12)
 
 
 def test_codes_that_collapse_count_as_chance(monkeypatch, tmp_path):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.facts import facts
+from tests.papers.judging import verdicts
 from unbraid_papers import digit_styles as styles
 from unbraid_papers import gin, self_supervised_gin
 from unbraid_papers import gin_digits as digits
@@ -11,21 +12,8 @@ from unbraid_papers.bench import Bench
 from unbraid_papers.gin import cells, share_part
 from unbraid_papers.gin_figures import matched, true_spectrum
 from unbraid_papers.gin_supervised import STEPS, difference
-from unbraid_papers.page import judged
-from unbraid_papers.paper import Rows
 from unbraid_papers.self_supervised_gin import Trials, follows, run_digits, shifted, turned
 from unbraid_papers.self_supervised_gin import cells as trial_cells
-
-
-def verdicts(paper, results):
-    results = {e.name: Rows(results.get(e.name, ())) for e in paper.experiments}
-    missing = {name: [] for name in results}
-    return {c.text: judged(c, results, missing).verdict for c in (*paper.claims, *paper.beyond)}
-
-
-def verdict(found, words):
-    (one,) = [v for text, v in found.items() if words in text]
-    return one
 
 
 def artificial(score, count=2):
@@ -38,22 +26,22 @@ def test_gin_as_in_the_paper():
         few = cell["spread"] == "variance" and cell["points"] == 10_000
         return (0.8 if few or cell["rate"] < 1e-3 else 0.99) + 0.001 * cell["seed"]
 
-    found = verdicts(gin.PAPER, {"artificial": artificial(score)})
-    for words in (
-        "only two of its ten",
-        "GIN reconstructs",
-        "10,000 points",
-        "Three clusters, too",
-        "too low a learning",
+    found = verdicts(gin.PAPER, artificial=artificial(score))
+    for name in (
+        "two-of-ten-count",
+        "two-reconstructed",
+        "few-points-split",
+        "three-clusters-reconstructed",
+        "low-rate-splits",
     ):
-        assert verdict(found, words) == "reproduced"
-    assert verdict(found, "22 latent variables") == "cannot be tried here"
+        assert found[name] == "reproduced"
+    assert found["digits-22-variables"] == "cannot be tried here"
 
 
 def test_gin_when_nothing_holds():
-    found = verdicts(gin.PAPER, {"artificial": artificial(lambda cell: 0.7 + 0.001 * cell["seed"], count=4)})
-    for words in ("only two of its ten", "GIN reconstructs", "Three clusters, too", "Three clusters give"):
-        assert verdict(found, words) == "not reproduced"
+    found = verdicts(gin.PAPER, artificial=artificial(lambda cell: 0.7 + 0.001 * cell["seed"], count=4))
+    for name in ("two-of-ten-count", "two-reconstructed", "three-clusters-reconstructed", "three-clusters-spectrum"):
+        assert found[name] == "not reproduced"
 
 
 def test_self_supervised_verdicts():
@@ -68,21 +56,21 @@ def test_self_supervised_verdicts():
         return [trials(c, *ranges[c["dimensions"], c["noise"]]) for c in trial_cells("small")]
 
     paper = self_supervised_gin.PAPER
-    found = verdicts(paper, {"synthetic": rows((0.96, 0.99)), "defaults": [{"mcc": 0.96}, {"mcc": 0.99}]})
-    for words in (
-        "both dimensions",
-        "can identify both",
-        "unstable",
-        "stabilises it",
-        "almost perfectly reconstructed",
-        "Fewer trials fail",
+    found = verdicts(paper, synthetic=rows((0.96, 0.99)), defaults=[{"mcc": 0.96}, {"mcc": 0.99}])
+    for name in (
+        "two-augmented-stable",
+        "one-augmented-can-identify",
+        "one-augmented-unstable",
+        "noise-stabilises",
+        "noise-reconstructs",
+        "noise-fewer-failures",
     ):
-        assert verdict(found, words) == "reproduced"
-    assert verdict(found, "higher spreads") == "not reproduced"  # made smaller above
-    assert verdict(found, "defaults here") == "reproduced"
-    found = verdicts(paper, {"synthetic": rows((0.55, 0.97)), "defaults": [{"mcc": 0.9}, {"mcc": 0.99}]})
-    for words in ("stabilises it", "defaults here", "Fewer trials fail"):
-        assert verdict(found, words) == "not reproduced"
+        assert found[name] == "reproduced"
+    assert found["one-augmented-spreads"] == "not reproduced"  # made smaller above
+    assert found["defaults-find-both"] == "reproduced"
+    found = verdicts(paper, synthetic=rows((0.55, 0.97)), defaults=[{"mcc": 0.9}, {"mcc": 0.99}])
+    for name in ("noise-stabilises", "defaults-find-both", "noise-fewer-failures"):
+        assert found[name] == "not reproduced"
 
 
 def test_share_part_is_wilsons_interval():

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from tests.facts import facts
+from tests.papers.judging import judge, shown, verdicts
 from unbraid_papers import horan
 from unbraid_papers.bench import Bench
 from unbraid_papers.horan_limits import positions, try_limit
 from unbraid_papers.horan_manifolds import Images, _source, as_rows, decoding, images_of, textbook_lem
-from unbraid_papers.page import judged
-from unbraid_papers.paper import Rows
 
 
 def rows(method, manifold, mccs, **others):
@@ -20,32 +19,24 @@ def rows(method, manifold, mccs, **others):
     ]
 
 
-def claim(start):
-    found = [c for c in (*horan.CLAIMS, *horan.BEYOND) if c.text.startswith(start)]
-    assert len(found) == 1
-    return found[0]
-
-
-def judge(start, **results):
-    return judged(claim(start), {k: Rows(v) for k, v in results.items()}, dict.fromkeys(results, ()))
-
-
 def test_a_manifold_below_the_tolerance_makes_the_claim_partly_true():
     good, bad = rows("HLLE+ICA", "shapes-xy", [0.99, 0.992]), rows("HLLE+ICA", "faces 2, 3", [0.88, 0.881])
-    found = judge("HLLE+ICA finds", manifolds=[*good, *bad])
+    found = judge(horan.PAPER, "hlle-every-manifold", manifolds=[*good, *bad])
     assert found.verdict == "partly"
     assert found.held == ["shapes-xy"]
-    assert judge("HLLE+ICA finds", manifolds=good).verdict == "reproduced"
+    assert judge(horan.PAPER, "hlle-every-manifold", manifolds=good).verdict == "reproduced"
 
 
 def test_the_best_baseline_counts_and_samples_are_paired():
     manifolds = rows("HLLE+ICA", "shapes-xy", [0.9, 0.7, 0.8]) + rows("PCA", "shapes-xy", [0.5, 0.5, 0.5])
     networks = rows("AE-2", "shapes-xy", [0.89, 0.69, 0.79]) + rows("VAE-128", "shapes-xy", [0.2, 0.2, 0.2])
-    found = judge("HLLE+ICA is above every", manifolds=manifolds, networks=networks)
-    assert {k: v.split()[0] for k, v in found.parts.items()} == {"shapes-xy over AE-2": "0.01"}
+    found = judge(horan.PAPER, "hlle-above-baselines", manifolds=manifolds, networks=networks)
+    assert {k: v.split()[0] for k, v in shown(found).items()} == {"shapes-xy over AE-2": "0.01"}
     assert found.verdict == "reproduced"
     networks = rows("AE-2", "shapes-xy", [0.91, 0.71, 0.81])
-    assert judge("HLLE+ICA is above every", manifolds=manifolds, networks=networks).verdict == "not reproduced"
+    assert (
+        judge(horan.PAPER, "hlle-above-baselines", manifolds=manifolds, networks=networks).verdict == "not reproduced"
+    )
 
 
 def test_a_perfect_rotation_is_judged_by_manifold():
@@ -53,13 +44,15 @@ def test_a_perfect_rotation_is_judged_by_manifold():
         rows("HLLE+ICA", "shapes-xy", [0, 0], best_turn=0.99),
         rows("HLLE+ICA", "faces 2, 3", [0, 0], best_turn=0.93),
     )
-    found = judge("With a perfect rotation", manifolds=[*good, *bad])
+    found = judge(horan.PAPER, "perfect-rotation", manifolds=[*good, *bad])
     assert (found.verdict, found.held) == ("partly", ["shapes-xy"])
 
 
 def test_less_is_better_for_jumps():
     networks = rows("HAE", "shapes-xy", [0, 0], jump=1.2) + rows("AE-2", "shapes-xy", [0, 0], jump=3.0)
-    assert judge("The plain autoencoder jumps", networks=networks).parts == {"shapes-xy over AE-2": "1.8"}
+    assert judge(horan.PAPER, "autoencoder-jumps", networks=networks).parts == {
+        "shapes-xy over AE-2": pytest.approx((1.8, 1.8, 1.8))
+    }
 
 
 def test_fall_is_measured_from_the_square_field():
@@ -71,24 +64,25 @@ def test_fall_is_measured_from_the_square_field():
         ]
 
     results = [*of("LEM+ICA", 0.99, 0.5), *of("HLLE+ICA", 0.99, 0.98)]
-    assert judge("LEM+ICA is very sensitive", rescaling=results).verdict == "reproduced"
-    assert judge("HLLE+ICA is not sensitive", rescaling=results).verdict == "reproduced"
-    assert judge("HLLE+ICA is not sensitive", rescaling=of("HLLE+ICA", 0.99, 0.5)).verdict == "not reproduced"
+    assert judge(horan.PAPER, "lem-loses-by-rescaling", rescaling=results).verdict == "reproduced"
+    assert judge(horan.PAPER, "hlle-keeps-under-rescaling", rescaling=results).verdict == "reproduced"
+    assert (
+        judge(horan.PAPER, "hlle-keeps-under-rescaling", rescaling=of("HLLE+ICA", 0.99, 0.5)).verdict
+        == "not reproduced"
+    )
 
 
 def test_regret_is_what_the_chosen_neighbourhood_loses():
     figures = ((8, 0.5, 0.1), (12, 0.9, 0.8), (20, 0.95, 0.7))
     tried = [{"manifold": "faces", "k": k, "mcc": m, "isometry": i} for k, m, i in figures]
-    found = judge("The k with", neighbours=tried)
-    assert found.parts == {"faces": "0.05"}
+    found = judge(horan.PAPER, "isometry-chooses-k", neighbours=tried)
+    assert found.parts == {"faces": pytest.approx((0.05, 0.05, 0.05))}
     assert found.verdict == "not reproduced"
 
 
 def test_every_claim_can_be_judged_without_rows_of_the_networks():
-    results = {e.name: Rows() for e in horan.EXPERIMENTS} | {"manifolds": Rows(rows("PCA", "shapes-xy", [0.5]))}
-    missing = {e.name: ["no torch"] for e in horan.EXPERIMENTS}
-    verdicts = {c.text: judged(c, results, missing).verdict for c in horan.CLAIMS}
-    assert verdicts["HAE gives near perfect disentanglement on all manifolds."] == "cannot be tried here"
+    found = verdicts(horan.PAPER, manifolds=rows("PCA", "shapes-xy", [0.5]))
+    assert found["hae-every-manifold"] == "cannot be tried here"
 
 
 @pytest.mark.parametrize(("factors", "last"), [("square", [1, 1]), ("8 : 1", [1, 0.125]), ("log x, exp y", [1, 1])])

@@ -1,12 +1,13 @@
 """The paper of Locatello et al.: its figures on hand-made rows, the twin's algebra, and the study's claims."""
 
 import json
-from math import inf, nan
+from math import nan
 
 import numpy as np
 import pytest
 
 from tests.facts import facts
+from tests.papers.judging import claim, verdicts
 from tests.study.analysis.planted import whole_study
 from unbraid.theory import mixing_matrix
 from unbraid_papers import locatello
@@ -14,13 +15,7 @@ from unbraid_papers import locatello_study as study
 from unbraid_papers.bench import Bench
 from unbraid_papers.locatello_models import Twin, _in_the_order_of, model_cells, shift, udr_shifts
 from unbraid_papers.locatello_theorem import AT_CHANCE, from_chance, run_map, run_scores
-from unbraid_papers.page import judged
 from unbraid_papers.paper import Rows
-
-
-def claim_of(beginning):
-    paper = locatello.PAPER
-    return next(c for c in (*paper.claims, *paper.beyond) if c.text.startswith(beginning))
 
 
 def test_the_theorem_holds_and_a_wrong_map_would_not(monkeypatch):
@@ -29,8 +24,9 @@ def test_the_theorem_holds_and_a_wrong_map_would_not(monkeypatch):
     monkeypatch.setattr(locatello_theorem, "N_POINTS", 2000)
     cell = {"law": "Laplace", "n_factors": 3, "marginals": "given"}
     row = cell | run_map(cell, None)
-    verdicts = [judged(c, {"theorem": Rows([row])}, {"theorem": []}).verdict for c in locatello_theorem.CLAIMS[:4]]
-    assert verdicts == ["reproduced"] * 4
+    found = verdicts(locatello.PAPER, theorem=[row])
+    parts = ("marginals", "dependence", "bijection", "likelihood")
+    assert {found[f"theorem-{part}"] for part in parts} == {"reproduced"}
     monkeypatch.setattr(locatello_theorem.Entangle, "__call__", lambda self, z: 1.3 * z)
     wrong = cell | run_map(cell, None)
     assert wrong["ks"] > 1
@@ -44,7 +40,7 @@ def test_scores_are_judged_one_by_one(monkeypatch):
     found = from_chance(results, sizes=(2, 4))
     assert found["sap"] == pytest.approx((0.2, 0.2, 0.2))
     assert all(found[name] == (0, 0, 0) for name in AT_CHANCE if name != "sap")
-    assert claim_of("z and f(z)").verdict(found) == "partly"
+    assert claim(locatello.PAPER, "theorem-scores-at-chance").judge(found).verdict == "partly"
 
 
 def test_disentangled_factors_are_far_from_chance(monkeypatch):
@@ -133,24 +129,20 @@ def test_another_export_is_asked_anew(tmp_path, monkeypatch):
     assert first[0]["export"] != study.study_cells("small")[0]["export"]
 
 
-def made(text, value=0.3, low=0.1, high=0.5, least=-inf, most=inf):
-    return {"text": text, "paper": "it does", "measure": "m", "value": value, "low": low, "high": high, "least": least,
-            "most": most, "percent": False, "verdict": "agrees"}  # fmt: skip
-
-
-def test_verdicts_of_the_study_become_verdicts_of_the_paper():
-    text = "the total correlation of the mean codes grows with the strength"
-    claim = claim_of("The total correlation of the mean")
-    undecided = [(-0.1, 0.5), (nan, nan)]
-    ends = {"reproduced": [(0.1, 0.5)], "not reproduced": [(-0.5, -0.1)], "cannot tell at this size": undecided}
-    for verdict, (low, high) in ((v, pair) for v, pairs in ends.items() for pair in pairs):
-        row = {"question": "independence", "claims": [made(text, low=low, high=high)]}
-        assert judged(claim, {"study": Rows([row])}, {"study": []}).verdict == verdict
-    nothing = Rows([{"question": "independence", "claims": []}])
-    assert judged(claim, {"study": nothing}, {"study": []}).verdict == "cannot be tried here"
-    end = " does not tell good runs from bad ones"
-    row = {"question": "selection", "claims": [made(f"loss{end}"), made("UDR tells good runs from bad ones")]}
-    assert list(study.criteria({"study": Rows([row])})) == ["loss"]
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [
+        (0.1, 0.5, "reproduced"),
+        (-0.5, -0.1, "not reproduced"),
+        (-0.1, 0.5, "cannot tell at this size"),
+        (nan, nan, "cannot tell at this size"),
+    ],
+)
+def test_figures_of_the_study_judge_the_claims_of_the_paper(low, high, verdict):
+    row = {"question": "independence", "claims": {"mean-tc-grows": {"": [0.3, low, high]}}}
+    found = verdicts(locatello.PAPER, study=[row])
+    assert found["mean-tc-grows"] == verdict
+    assert found["sampled-tc-falls"] == "cannot be tried here"
 
 
 @pytest.fixture(scope="module")
@@ -161,24 +153,14 @@ def answers():
     return {"study": Rows(json.loads(json.dumps(rows)))}
 
 
-def test_every_claim_of_the_study_is_judged_by_its_own_tolerance(answers):
-    """So that no edge that is written down twice can drift apart."""
-    seen = []
-    for claim in (*study.CLAIMS, *study.BEYOND):
-        parts = claim.figure(answers)
-        assert parts, claim.text
-        for figure in parts.values():
-            same = [c for row in answers["study"] for c in row["claims"] if c["value"] == figure.value]
-            seen += [c["text"] for c in same]
-            assert any(edges(c) == edges(vars(claim)) for c in same), claim.text
-            told = {"agrees": True, "disagrees": False}
-            assert any(claim.holds(figure) is told.get(c["verdict"]) for c in same), claim.text
-    assert set(seen) == {c["text"] for row in answers["study"] for c in row["claims"]}
-
-
-def edges(claim):
-    """Tolerance; ends that a figure cannot reach count as none."""
-    return max(claim["least"], -2), min(claim["most"], 2)
+def test_every_claim_of_the_study_is_judged(answers):
+    asked = {name for row in answers["study"] for name in row["claims"]}
+    assert {claim.id for claim in (*study.CLAIMS, *study.BEYOND)} == asked
+    for tested in (*study.CLAIMS, *study.BEYOND):
+        assert tested.judge_on(answers, {"study": []}).verdict != "cannot be tried here"
+    scores = claim(locatello.PAPER, "no-unsupervised-score").judge_on(answers, {"study": []})
+    assert {"elbo", "reconstruction"} <= set(scores.parts)
+    assert "UDR" not in scores.parts
 
 
 def test_the_table_of_answers_says_verdict_and_interval(answers):
@@ -186,10 +168,10 @@ def test_the_table_of_answers_says_verdict_and_interval(answers):
     assert len(rows) == sum(len(row["claims"]) for row in answers["study"])
     assert rows[0][:3] == (
         "Do the regularisers make the codes independent? (36 runs)",
-        "The total correlation of the mean codes grows with the strength.",
-        "it grows",
+        "The total correlation of the mean representation increases with the regularization strength.",
+        "no figure: increases",
     )
-    assert rows[0][3].startswith("mean trend: 0.")
-    assert rows[0][4] == "agrees"
-    bare = Rows([{"title": "Spread", "claims": [], "notes": ["no scores."]}])
+    assert rows[0][3].startswith("mean rank correlation with strength: 0.")
+    assert rows[0][4] == "reproduced"
+    bare = Rows([{"title": "Spread", "claims": {}, "n_runs": 0, "notes": ["no scores."]}])
     assert study.answer_rows({"study": bare}) == [("Spread", "–", "–", "no scores.", "cannot tell at this size")]

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from unbraid.cli.reproduce import GROUP, find_paper
+from unbraid.evaluation.claims import VERDICTS
 from unbraid_papers.ledger import key_of
-from unbraid_papers.paper import SCALES, VERDICTS
+from unbraid_papers.paper import SCALES
 
 PAPERS = sorted(point.name for point in entry_points(group=GROUP) if point.value.startswith("unbraid_papers."))
 DOCS = Path(__file__).parents[2] / "docs" / "reproductions"
@@ -23,6 +24,8 @@ def test_paper_is_sound(name):
     for item in (*paper.claims, *paper.beyond, *paper.drawings, *paper.tables):
         assert item.experiments
         assert set(item.experiments) <= set(names)
+    ids = [claim.id for claim in (*paper.claims, *paper.beyond)]
+    assert len(set(ids)) == len(ids)
     for claim in (*paper.claims, *paper.beyond):
         assert claim.text.endswith(".")
         assert claim.source
@@ -40,7 +43,9 @@ def test_committed_page_is_of_this_paper(name):
     page = json.loads((DOCS / name / "page.json").read_text(encoding="utf-8"))
     paper = find_paper(name)
     assert page["paper"] == name
-    assert [c["text"] for c in page["claims"]] == [c.text for c in paper.claims]
+    for written, claims in ((page["claims"], paper.claims), (page["beyond"], paper.beyond)):
+        told = [(c["id"], c["text"], c["tolerance"]) for c in written]
+        assert told == [(c.id, c.text, c.tolerance) for c in claims]
     for claim in (*page["claims"], *page["beyond"]):  # as the code of today would judge them
         verdict, parts, held = claim["verdict"], claim["parts"], claim["held"]
         assert verdict in VERDICTS

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -12,10 +11,10 @@ import numpy as np
 import pytest
 
 from tests.facts import facts
+from unbraid.evaluation.claims import VERDICTS, Part, mean_part, part
 from unbraid_papers.bench import Bench
 from unbraid_papers.ledger import Ledger
-from unbraid_papers.page import judged
-from unbraid_papers.paper import VERDICTS, Claim, Drawing, Experiment, Paper, Part, Rows, Table, mean_part, part
+from unbraid_papers.paper import Drawing, Experiment, Paper, PaperClaim, Rows, Table
 from unbraid_papers.run import run_paper
 
 RUN: list[int] = []
@@ -48,10 +47,9 @@ LINE = Experiment("line", "Numbers, doubled.", lambda scale: [{"n": n} for n in 
 ABSENT = Experiment("absent", "Needs a file.", lambda scale: [{"seed": 0}], absent)
 
 
-def claim(**others):
-    given = {"text": "It doubles.", "source": "Figure 1", "paper": "4", "experiments": ("line",), "figure": twice,
-             "measure": "twice n"} | others  # fmt: skip
-    return Claim(**given)
+def claim(name="it-doubles", **others):
+    given = {"experiments": ("line",), "figures": twice} | others
+    return PaperClaim(name, "It doubles.", "Figure 1", "4", "twice n", **given)
 
 
 @pytest.fixture
@@ -64,11 +62,11 @@ def paper():
         about="Numbers.",
         experiments=(LINE, ABSENT),
         claims=(
-            claim(least=2),
-            claim(least=3),
-            claim(most=1),
-            claim(least=2, figure=lambda results: {"": Part(2.0, 1.0, 3.0)}),
-            claim(experiments=("absent",), figure=lambda results: {"": part(1)}, least=0),
+            claim("all", least=2),
+            claim("most", least=3),
+            claim("none", most=1),
+            claim("unsure", least=2, figures=lambda results: {"": Part(2.0, 1.0, 3.0)}),
+            claim("untried", experiments=("absent",), figures=lambda results: {"": part(1)}, least=0),
         ),
         drawings=(Drawing("points", "Points.", ("line",), draw), Drawing("faces", "Faces.", ("absent",), draw)),
         tables=(Table("All", ("n", "twice"), ("line",), lambda r: [(x["n"], x["twice"]) for x in r["line"]]),),
@@ -81,7 +79,9 @@ def test_verdicts_follow_from_the_figures(paper, tmp_path):
     assert page.claims[1].held == ["n = 2", "n = 3"]
     assert "no-such-weights.pt" in page.claims[4].why
     written = json.loads((tmp_path / "page.json").read_text())
-    assert [c["verdict"] for c in written["claims"]] == list(VERDICTS)
+    assert {c["id"]: c["verdict"] for c in written["claims"]} == dict(
+        zip(("all", "most", "none", "unsure", "untried"), VERDICTS)
+    )
     assert written["tables"][0]["rows"] == [[1, 2], [2, 4], [3, 6]]
     assert [p.name for p in (tmp_path / "images").iterdir()] == ["points.png"]
     html = (tmp_path / "page.html").read_text()
@@ -98,24 +98,19 @@ def test_what_is_done_is_not_run_again_and_a_new_version_is(paper, tmp_path):
     assert RUN == [1, 2, 3, 1, 2, 3]
 
 
-def test_a_part_whose_interval_reaches_over_the_edge_is_not_within():
-    c = claim(least=0.5, figure=lambda results: {"a": Part(0.6, 0.4, 0.8), "b": Part(0.6, 0.55, 0.7)})
-    found = judged(c, {"line": Rows([{"n": 1}])}, {"line": []})
-    assert found.verdict == "partly"
-    assert re.search(facts("a"), found.why)
-    assert c.verdict({"a": Part(0.6, 0.4, 0.8), "b": part(0.1)}) == "not reproduced"
-    assert c.verdict({"a": Part(0.6, 0.4, 0.8), "b": part(0.9)}) == "partly"
-    assert c.verdict({"a": Part(0.6, 0.4, 0.8)}) == "cannot tell at this size"
-    assert c.verdict({"a": mean_part([0.9])}) == "cannot tell at this size"  # one seed decides nothing
-    assert c.verdict({"a": part(float("nan"))}) == "cannot tell at this size"
+def test_undecided_parts_are_named():
+    figures = {"a": Part(0.6, 0.4, 0.8), "b": Part(0.6, 0.55, 0.7), "c": mean_part([0.9])}
+    found = claim(least=0.5, figures=lambda results: figures).judge_on(
+        {"line": Rows([{"n": 1}])}, {"line": ["no file"]}
+    )
+    assert (found.verdict, found.held, found.undecided) == ("partly", ["b"], ["a", "c"])
+    assert "a, c" in found.why
+    assert "no file" in found.why
 
 
-def test_mean_part_is_students_interval():
-    from scipy import stats
-
-    values = np.random.default_rng(0).normal(size=8)
-    low, high = stats.t.interval(0.95, 7, values.mean(), stats.sem(values))
-    assert mean_part(values) == pytest.approx((values.mean(), low, high))
+def test_ids_are_unique_in_a_paper(paper):
+    with pytest.raises(ValueError, match=r"toy.*all"):
+        Paper(**{**vars(paper), "beyond": (claim("all", least=2),)})
 
 
 def test_other_papers_scales_and_files_are_refused(paper, tmp_path):

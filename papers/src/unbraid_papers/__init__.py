@@ -4,7 +4,8 @@ A paper is a module with a :class:`Paper`, and a line in the entry points ``unbr
 or another: ``unbraid reproduce`` finds it there.
 """
 
+from unbraid.evaluation.claims import Part, mean_part, part
 from unbraid_papers.bench import Bench
-from unbraid_papers.paper import Claim, Drawing, Experiment, Paper, Part, Rows, Table, mean_part, part
+from unbraid_papers.paper import Drawing, Experiment, Paper, PaperClaim, Rows, Table
 
-__all__ = ["Bench", "Claim", "Drawing", "Experiment", "Paper", "Part", "Rows", "Table", "mean_part", "part"]
+__all__ = ["Bench", "Drawing", "Experiment", "Paper", "PaperClaim", "Part", "Rows", "Table", "mean_part", "part"]

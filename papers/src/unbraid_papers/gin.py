@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from unbraid.evaluation.claims import Part, mean_part, part
 from unbraid_papers.bench import Bench
 from unbraid_papers.gin_figures import (
     DESCRIBED,
@@ -22,7 +23,7 @@ from unbraid_papers.gin_figures import (
     kind_of,
 )
 from unbraid_papers.gin_supervised import digits_cells, run_digits
-from unbraid_papers.paper import Cell, Claim, Drawing, Experiment, Paper, Part, Results, Table, mean_part, part
+from unbraid_papers.paper import Cell, Drawing, Experiment, Paper, PaperClaim, Results, Table
 
 SEEDS = {"small": 8, "paper": 20}
 STEPS = {"small": 2400, "paper": 8000}  # the paper's 80 epochs of 100,000 points are 8,000
@@ -157,63 +158,87 @@ PAPER = Paper(
     "those of MNIST, a quarter of EMNIST's; the table says how long the training was.",
     experiments=(ARTIFICIAL, DIGITS),
     claims=(
-        Claim(
-            "GIN gives importance to only two of its ten latent variables.", "Figures 2 and 6, section 4.3.1",
-            "two of ten", ("artificial",), counts(FIVE), "share of trials that count two", least=0.5,
+        PaperClaim(
+            "two-of-ten-count",
+            "GIN gives importance to only two of its ten latent variables.",
+            "Figures 2 and 6, section 4.3.1", "two of ten", "share of trials that count two", ("artificial",),
+            counts(FIVE), least=0.5,
         ),
-        Claim(
-            "GIN reconstructs the two informative latent variables.", "Figures 2 and 6", "no figure",
-            ("artificial",), scores(FIVE), "mean MCC", least=0.95,
+        PaperClaim(
+            "two-reconstructed",
+            "GIN reconstructs the two informative latent variables.",
+            "Figures 2 and 6", "no figure", "mean MCC", ("artificial",), scores(FIVE), least=0.95,
         ),
-        Claim(
-            "With 10,000 points in place of 100,000, GIN splits a variable into two.", "Figures 6 and 7",
-            "one trial each: split with 10,000, not with 100,000", ("artificial",), splits,
-            "share of trials split by 10,000 points less that by 100,000", least=0.05,
+        PaperClaim(
+            "few-points-split",
+            "With 10,000 points in place of 100,000, GIN splits a variable into two.",
+            "Figures 6 and 7", "one trial each: split with 10,000, not with 100,000",
+            "share of trials split by 10,000 points less that by 100,000", ("artificial",), splits, least=0.05,
             why=NO_EFFECT,
         ),
-        Claim(
+        PaperClaim(
+            "three-clusters-reconstructed",
             "Three clusters, too few for the theory, give essentially the same reconstruction.",
-            "Figure 8, section 4.3.2", "no figure", ("artificial",), scores(THREE), "mean MCC", least=0.95,
+            "Figure 8, section 4.3.2", "no figure", "mean MCC", ("artificial",), scores(THREE), least=0.95,
         ),
-        Claim(
-            "Three clusters give a clear spectrum of two variables too.", "Figure 8", "two of ten",
-            ("artificial",), counts(THREE), "share of trials that count two", least=0.5,
+        PaperClaim(
+            "three-clusters-spectrum",
+            "Three clusters give a clear spectrum of two variables too.",
+            "Figure 8", "two of ten", "share of trials that count two", ("artificial",), counts(THREE), least=0.5,
         ),
-        Claim(
-            "With too low a learning rate the training gets stuck, and single variables are split.", "Section 4.3.1",
-            "no figure", ("artificial",), slow_rate, "MCC at rate 0.01 less that at 0.0001", least=0.05,
+        PaperClaim(
+            "low-rate-splits",
+            "With too low a learning rate the training gets stuck, and single variables are split.",
+            "Section 4.3.1", "no figure", "MCC at rate 0.01 less that at 0.0001", ("artificial",), slow_rate,
+            least=0.05,
             why=NO_EFFECT,
         ),
-        Claim(
-            "22 latent variables encode the shape of a digit, the rest noise.", "Figure 3, abstract",
-            "exactly 22", ("digits",), of_digits("n_informative"), "n_informative_", least=11, most=44, why=EARLY,
+        PaperClaim(
+            "digits-22-variables",
+            "22 latent variables encode the shape of a digit, the rest noise.",
+            "Figure 3, abstract", "exactly 22", "n_informative_", ("digits",), of_digits("n_informative"), least=11,
+            most=44,
+            why=EARLY,
         ),
-        Claim(
-            "The nonlinear spectrum has a sharp knee that PCA does not have.", "Figure 3",
-            "no figure, read off the plot: a fall by about ten between the 11th and the 44th variable",
-            ("digits",), of_digits("fall"), "fall of GIN's spectrum from the 11th to the 44th, over that of PCA's",
-            least=1.0, why=EARLY,
+        PaperClaim(
+            "digits-sharp-knee",
+            "The nonlinear spectrum has a sharp knee that PCA does not have.",
+            "Figure 3", "no figure, read off the plot: a fall by about ten between the 11th and the 44th variable",
+            "fall of GIN's spectrum from the 11th to the 44th, over that of PCA's", ("digits",), of_digits("fall"),
+            least=1.0,
+            why=EARLY,
         ),
-        Claim(
+        PaperClaim(
+            "digits-eight-change-all",
             "The first eight variables change all digits alike, the following 14 only some.",
-            "Section 4.4.2, Figures 4 and 5", "no figure", ("digits",), interval_of_digits("unevenness"),
-            "unevenness over digits of variables 9 to 22 less that of 1 to 8", least=0.0, why=EARLY,
+            "Section 4.4.2, Figures 4 and 5", "no figure",
+            "unevenness over digits of variables 9 to 22 less that of 1 to 8", ("digits",),
+            interval_of_digits("unevenness"), least=0.0,
+            why=EARLY,
         ),
-        Claim(
-            "A code moved into the distribution of another digit keeps its style.", "Section 4.4.2, Figure 9",
-            "no figure", ("digits",), lambda results: {
-                f"{row['data']}, {what}": part(row[what]) for row in results["digits"] for what in ("slant", "ink")
-            },
-            "correlation of a digit's style with that of the digit made from it", least=0.5, why=EARLY,
+        PaperClaim(
+            "digits-style-transfer",
+            "A code moved into the distribution of another digit keeps its style.",
+            "Section 4.4.2, Figure 9", "no figure",
+            "correlation of a digit's style with that of the digit made from it", ("digits",),
+            lambda results: {
+            f"{row['data']}, {what}": part(row[what]) for row in results["digits"] for what in ("slant", "ink")
+            }, least=0.5,
+            why=EARLY,
         ),
-        Claim(
-            "Sampling 22 variables and keeping the others at their mean takes out the noise.", "Figure 9",
-            "no figure", ("digits",), of_digits("speckle"), "noise at the border, over that of all variables sampled",
-            most=0.5, why=EARLY,
+        PaperClaim(
+            "digits-noise-removed",
+            "Sampling 22 variables and keeping the others at their mean takes out the noise.",
+            "Figure 9", "no figure", "noise at the border, over that of all variables sampled", ("digits",),
+            of_digits("speckle"), most=0.5,
+            why=EARLY,
         ),
-        Claim(
-            "It preserves the full variability of digit shapes.", "Figure 9", "no figure", ("digits",),
-            of_digits("variability"), "spread of the pixels of samples, over that of real digits", least=0.8, why=EARLY,
+        PaperClaim(
+            "digits-variability-kept",
+            "It preserves the full variability of digit shapes.",
+            "Figure 9", "no figure", "spread of the pixels of samples, over that of real digits", ("digits",),
+            of_digits("variability"), least=0.8,
+            why=EARLY,
         ),
     ),
     drawings=(

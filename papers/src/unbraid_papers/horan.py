@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from unbraid.evaluation.claims import Part, mean_part, part
 from unbraid_papers import horan_figures as figures
 from unbraid_papers.horan_limits import (
     RESCALED,
@@ -21,18 +22,7 @@ from unbraid_papers.horan_limits import (
     try_rescaled,
 )
 from unbraid_papers.horan_manifolds import classical_cells, network_cells, try_classical, try_network
-from unbraid_papers.paper import (
-    Claim,
-    Drawing,
-    Experiment,
-    Paper,
-    Part,
-    Results,
-    Rows,
-    Table,
-    mean_part,
-    part,
-)
+from unbraid_papers.paper import Drawing, Experiment, Paper, PaperClaim, Results, Rows, Table
 
 BASELINES = ("AE-2", "IRMAE-2", "VAE-2", "AE-128", "IRMAE-128", "VAE-128", "PCA")
 Figure = Callable[[Results], dict[str, Part]]
@@ -190,130 +180,156 @@ EXPERIMENTS = (
 STAND_IN = "The paper's manifolds are StyleGAN2's, with 3,000 images each; here they are squares and DCGAN faces."
 
 CLAIMS = (
-    Claim(
+    PaperClaim(
+        "hlle-square",
         "HLLE+ICA recovers the two positions of a white square perfectly.",
-        "Figure 3", "no figure: \"work perfectly even with finite data\"", ("manifolds",),
-        mean_of("mcc", "HLLE+ICA", "shapes-xy"), "MCC", least=0.99,
+        "Figure 3", "no figure: \"work perfectly even with finite data\"", "MCC", ("manifolds",),
+        mean_of("mcc", "HLLE+ICA", "shapes-xy"), least=0.99,
     ),
-    Claim(
+    PaperClaim(
+        "hlle-every-manifold",
         "HLLE+ICA finds a disentangled representation of every manifold.",
-        "Figure 6", "no figure in the text; cat1 .9695 (figure 1)", ("manifolds",),
-        mean_of("mcc", "HLLE+ICA"), "MCC", least=0.95, why=STAND_IN,
-    ),
-    Claim(
-        "HAE gives near perfect disentanglement on all manifolds.",
-        "Section 4.1, figures 6 to 8", "no figure", ("networks",), mean_of("mcc", "HAE"), "MCC", least=0.95,
+        "Figure 6", "no figure in the text; cat1 .9695 (figure 1)", "MCC", ("manifolds",), mean_of("mcc", "HLLE+ICA"),
+        least=0.95,
         why=STAND_IN,
     ),
-    Claim(
+    PaperClaim(
+        "hae-every-manifold",
+        "HAE gives near perfect disentanglement on all manifolds.",
+        "Section 4.1, figures 6 to 8", "no figure", "MCC", ("networks",), mean_of("mcc", "HAE"), least=0.95,
+        why=STAND_IN,
+    ),
+    PaperClaim(
+        "hae-unseen-images",
         "HAE extends to images that it has not seen.",
-        "Section 4.1", "no figure", ("networks",), mean_of("mcc_unseen", "HAE"), "MCC of unseen images", least=0.95,
+        "Section 4.1", "no figure", "MCC of unseen images", ("networks",), mean_of("mcc_unseen", "HAE"), least=0.95,
         why="It is as good on unseen images as on those it learned from; on faces the teacher is at fault.",
     ),
-    Claim(
+    PaperClaim(
+        "hlle-above-baselines",
         "HLLE+ICA is above every baseline autoencoder and PCA on every manifold.",
-        "Figure 6", "no figure; cat1 .9695 against .390 for IRMAE (figure 1)", ("manifolds", "networks"),
-        ahead("HLLE+ICA", BASELINES), "MCC less that of the best baseline", least=0.0, why=STAND_IN,
+        "Figure 6", "no figure; cat1 .9695 against .390 for IRMAE (figure 1)", "MCC less that of the best baseline",
+        ("manifolds", "networks"), ahead("HLLE+ICA", BASELINES), least=0.0,
+        why=STAND_IN,
     ),
-    Claim(
+    PaperClaim(
+        "hae-above-baselines",
         "HAE is above every baseline autoencoder and PCA on every manifold.",
-        "Figure 6", "no figure", ("manifolds", "networks"),
-        ahead("HAE", BASELINES), "MCC less that of the best baseline", least=0.0, why=STAND_IN,
+        "Figure 6", "no figure", "MCC less that of the best baseline", ("manifolds", "networks"),
+        ahead("HAE", BASELINES), least=0.0,
+        why=STAND_IN,
     ),
-    Claim(
+    PaperClaim(
+        "baselines-like-pca",
         "The baseline autoencoders are no better than PCA.",
-        "Figure 6", "no figure", ("manifolds", "networks"), over_pca, "MCC less that of PCA, mean over manifolds",
+        "Figure 6", "no figure", "MCC less that of PCA, mean over manifolds", ("manifolds", "networks"), over_pca,
         most=0.05,
     ),
-    Claim(
+    PaperClaim(
+        "hlle-above-lem",
         "HLLE outperforms LEM on every manifold.",
-        "Section 5", "no figure: \"consistently outperformed\"", ("manifolds",),
-        ahead("HLLE+ICA", ("LEM+ICA",)), "MCC less that of LEM+ICA", least=0.0, why=STAND_IN,
+        "Section 5", "no figure: \"consistently outperformed\"", "MCC less that of LEM+ICA", ("manifolds",),
+        ahead("HLLE+ICA", ("LEM+ICA",)), least=0.0,
+        why=STAND_IN,
     ),
-    Claim(
+    PaperClaim(
+        "hlle-local-isometry",
         "The codes of HLLE+ICA are closer to a local isometry than those of the baseline autoencoders.",
-        "Figure 1", ".683 against .123 for IRMAE on cat1", ("manifolds", "networks"),
-        ahead("HLLE+ICA", ("AE-2", "IRMAE-2", "VAE-2"), "isometry"), "local isometry less that of the best baseline",
-        least=0.0,
+        "Figure 1", ".683 against .123 for IRMAE on cat1", "local isometry less that of the best baseline",
+        ("manifolds", "networks"), ahead("HLLE+ICA", ("AE-2", "IRMAE-2", "VAE-2"), "isometry"), least=0.0,
     ),
-    Claim(
+    PaperClaim(
+        "vae-collapses",
         "The VAE suffers from posterior collapse.",
-        "Section 4, figure 5", "no figure", ("networks",), mean_of("dead", "VAE-2"),
-        "codes of two with less than .05 nats", least=1.0,
+        "Section 4, figure 5", "no figure", "codes of two with less than .05 nats", ("networks",),
+        mean_of("dead", "VAE-2"), least=1.0,
         why="The paper took its beta from another paper and does not name it; here beta is 1 and pixels are Bernoulli.",
     ),
-    Claim(
+    PaperClaim(
+        "lem-loses-by-rescaling",
         "LEM+ICA is very sensitive to rescalings of the factors.",
-        "Section 2", "no figure", ("rescaling",), fall("LEM+ICA"), "rank MCC lost", least=0.1,
+        "Section 2", "no figure", "rank MCC lost", ("rescaling",), fall("LEM+ICA"), least=0.1,
         why="At 2 : 1 the second factor and the overtone of the first have the same eigenvalue; beyond, the overtone "
         "is taken for a factor.",
     ),
-    Claim(
+    PaperClaim(
+        "hlle-keeps-under-rescaling",
         "HLLE+ICA is not sensitive to rescalings of the factors.",
-        "Section 2, theorem 1", "no figure", ("rescaling",), fall("HLLE+ICA"), "rank MCC lost", most=0.05,
+        "Section 2, theorem 1", "no figure", "rank MCC lost", ("rescaling",), fall("HLLE+ICA"), most=0.05,
     ),
-    Claim(
+    PaperClaim(
+        "isometry-chooses-k",
         "The k with the highest local isometry is a good one.",
-        "Section 4", "no figure", ("neighbours",), regret, "MCC of the best k less that of the chosen", most=0.02,
+        "Section 4", "no figure", "MCC of the best k less that of the chosen", ("neighbours",), regret, most=0.02,
     ),
-    Claim(
+    PaperClaim(
+        "hlle-seconds",
         "HLLE with k = 30 takes 6 seconds for 3,000 images and ICA less than one.",
-        "Section 4", "7 s", ("times",), seconds, "CPU seconds", most=7.0,
+        "Section 4", "7 s", "CPU seconds", ("times",), seconds, most=7.0,
     ),
-    Claim(
+    PaperClaim(
+        "spectral-faster",
         "The spectral methods are much faster than the autoencoders.",
-        "Section 4", "over an hour against 7 s: over 500 times", ("times",), times_as_long,
-        "time of 100 passes of the autoencoder over that of HLLE+ICA", least=100.0,
+        "Section 4", "over an hour against 7 s: over 500 times",
+        "time of 100 passes of the autoencoder over that of HLLE+ICA", ("times",), times_as_long, least=100.0,
     ),
-    Claim(
+    PaperClaim(
+        "hae-more-iterations",
         "HAE needs more iterations than the plain autoencoder for the same quality of reconstruction.",
-        "Section 4.1", "no figure", ("networks",), error_ratio,
-        "squared error of HAE over that of AE after as many steps", least=1.0,
+        "Section 4.1", "no figure", "squared error of HAE over that of AE after as many steps", ("networks",),
+        error_ratio, least=1.0,
         why="Here HAE's networks see the teacher's codes with standard deviation 1, in which a decoder learns faster.",
     ),
-    Claim(
+    PaperClaim(
+        "autoencoder-jumps",
         "The plain autoencoder jumps along a line between two codes where HAE passes smoothly.",
-        "Figures 7 and 8", "no figure", ("networks",),
-        ahead("HAE", ("AE-2",), "jump", -1),
-        "largest step over mean step of AE, less that of HAE", least=0.0,
+        "Figures 7 and 8", "no figure", "largest step over mean step of AE, less that of HAE", ("networks",),
+        ahead("HAE", ("AE-2",), "jump", -1), least=0.0,
         why="Blurred images change evenly, and after 200 steps those of AE are the more blurred (its error is larger).",
     ),
 )  # fmt: skip
 
 BEYOND = (
-    Claim(
+    PaperClaim(
+        "few-images",
         "A few hundred images are enough for two factors.",
-        "Section 6 leaves it open", "no figure: \"can be fooled by sampling noise\"", ("limits",),
-        limits_of("images", "images", 200, 400), "MCC on shapes-xy", least=0.95,
+        "Section 6 leaves it open", "no figure: \"can be fooled by sampling noise\"", "MCC on shapes-xy", ("limits",),
+        limits_of("images", "images", 200, 400), least=0.95,
     ),
-    Claim(
+    PaperClaim(
+        "noisy-pixels",
         "Noise of a tenth of the range of the pixels does no harm.",
-        "not in the paper", "no figure", ("limits",), limits_of("noise", "noise", 0.05, 0.1), "MCC on shapes-xy",
+        "not in the paper", "no figure", "MCC on shapes-xy", ("limits",), limits_of("noise", "noise", 0.05, 0.1),
         least=0.95,
     ),
-    Claim(
+    PaperClaim(
+        "three-and-four-factors",
         "Three and four factors are found as two are.",
-        "not in the paper", "no figure: all its manifolds have two", ("limits",),
-        limits_of("factors", "factors", 2, 3, 4), "MCC on isometric sheets", least=0.95,
+        "not in the paper", "no figure: all its manifolds have two", "MCC on isometric sheets", ("limits",),
+        limits_of("factors", "factors", 2, 3, 4), least=0.95,
     ),
-    Claim(
+    PaperClaim(
+        "millions-of-points",
         "Millions of points need no special approximation by the user.",
-        "Section 6 calls it challenging", "no figure", ("many",), many, "MCC", least=0.99,
+        "Section 6 calls it challenging", "no figure", "MCC", ("many",), many, least=0.99,
     ),
-    Claim(
+    PaperClaim(
+        "hlle-above-pca-ica",
         "HLLE+ICA is above PCA followed by ICA, a stronger baseline than the paper's.",
-        "not in the paper", "no figure", ("manifolds",), ahead("HLLE+ICA", ("PCA+ICA",)), "MCC less that of PCA+ICA",
+        "not in the paper", "no figure", "MCC less that of PCA+ICA", ("manifolds",), ahead("HLLE+ICA", ("PCA+ICA",)),
         least=0.0,
     ),
-    Claim(
+    PaperClaim(
+        "perfect-rotation",
         "With a perfect rotation in place of ICA, every manifold is disentangled.",
-        "not in the paper", "no figure", ("manifolds",), mean_of("best_turn", "HLLE+ICA"),
-        "MCC of the best rotation of the codes", least=0.95,
+        "not in the paper", "no figure", "MCC of the best rotation of the codes", ("manifolds",),
+        mean_of("best_turn", "HLLE+ICA"), least=0.95,
         why="What no rotation mends is in the embedding: distances of these faces are not those of their factors.",
     ),
-    Claim(
+    PaperClaim(
+        "lem-without-overtones",
         "LEM+ICA keeps its score under rescaling if eigenvectors that are functions of earlier ones are passed over.",
-        "Section 5 hopes for improvements to LEM", "no figure", ("rescaling",), fall("LEM+ICA, ours"), "rank MCC lost",
+        "Section 5 hopes for improvements to LEM", "no figure", "rank MCC lost", ("rescaling",), fall("LEM+ICA, ours"),
         most=0.05,
     ),
 )  # fmt: skip

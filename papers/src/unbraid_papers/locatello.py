@@ -13,8 +13,8 @@ PAPER = Paper(
     about=(
         "Theorem 1 is run as it is proved, by theory.entangle, on known densities and on trained VAEs. The five "
         "questions are asked of the laptop study in place of the paper's 12,600 models: two data sets of 32 x 32 "
-        "pictures, six methods at six strengths, a few seeds, 800 steps. Where an interval over seeds reaches over "
-        "the edge of a claim, the study is too small to tell."
+        "pictures, six methods at six strengths, a few seeds, 800 steps. Where an interval over seeds includes "
+        "the threshold of a claim, the study is too small to tell."
     ),
     experiments=(theorem.MAP, theorem.SCORES, models.MODELS, models.STRONGEST, models.SIBLINGS, study.STUDY),
     claims=(*theorem.CLAIMS, *models.CLAIMS, *study.CLAIMS),

@@ -14,8 +14,9 @@ import numpy as np
 from scipy import stats
 
 from unbraid import metrics
+from unbraid.evaluation.claims import Part, mean_part
 from unbraid.theory import mixing_matrix
-from unbraid_papers.paper import Cell, Claim, Experiment, Part, Results, mean_part
+from unbraid_papers.paper import Cell, Experiment, PaperClaim, Results
 
 if TYPE_CHECKING:
     from unbraid_papers.bench import Bench
@@ -227,30 +228,55 @@ def udr_shifts(results: Results) -> dict[str, Part]:
 TELLS = "shift from the model to its twin, in standard deviations over seeds"
 LIKE = "we cannot distinguish from a distribution standpoint"
 CLAIMS = (
-    Claim("A model and its entangled twin have the same loss.", "Theorem 1, what it implies", LIKE, ("twins",),
-          gaps, "difference in nats", least=-0.01, most=0.01,
-          why="Equal by construction where the posterior may have its whole covariance; the rest is rounding."),
-    Claim("No score without labels tells a model from its entangled twin.", "Theorem 1, what it implies", LIKE,
-          ("twins",), lambda results: shifts(results, UNSUPERVISED), TELLS, least=-1.0, most=1.0,
-          why="The losses do not. The codes do: the theorem keeps the prior, and the codes of these models do not have "
-          "its law. Some spread wider than others, and a rotation of unequal codes makes them correlated."),
-    Claim("Scores with labels tell them apart.", "Theorem 1", "completely entangled", ("twins",),
-          lambda results: shifts(results, SUPERVISED), TELLS, most=-1.0),
+    PaperClaim(
+        "twin-same-loss",
+        "A model and its entangled twin have the same loss.",
+        "Theorem 1, what it implies", LIKE, "difference in nats", ("twins",), gaps, least=-0.01, most=0.01,
+        why="Equal by construction where the posterior may have its whole covariance; the rest is rounding.",
+    ),
+    PaperClaim(
+        "twin-without-labels",
+        "No score without labels tells a model from its entangled twin.",
+        "Theorem 1, what it implies", LIKE, TELLS, ("twins",), lambda results: shifts(results, UNSUPERVISED),
+        least=-1.0, most=1.0,
+        why="The losses do not. The codes do: the theorem keeps the prior, and the codes of these models do not have "
+        "its law. Some spread wider than others, and a rotation of unequal codes makes them correlated.",
+    ),
+    PaperClaim(
+        "twin-with-labels",
+        "Scores with labels tell them apart.",
+        "Theorem 1", "completely entangled", TELLS, ("twins",), lambda results: shifts(results, SUPERVISED), most=-1.0,
+    ),
 )  # fmt: skip
 LATE = (
     "Tried after the whole twin had been seen. The two strongest codes spread alike, so their rotation keeps the law."
 )
 BEYOND = (
-    Claim("No score without labels tells a model from a twin that mixes its two strongest codes.",
-          "a twin that keeps prior and codes", "open", ("strongest",),
-          lambda results: shifts(results, OF_MEANS, "strongest"), TELLS, least=-1.0, most=1.0, why=LATE),
-    Claim("Scores with labels tell a model from that twin.", "a twin that keeps prior and codes", "open",
-          ("strongest",), lambda results: shifts(results, SUPERVISED, "strongest"), TELLS, most=-1.0, why=LATE),
-    Claim("UDR, which compares seeds, does not tell models from their entangled twins either.", "Duan et al. 2020",
-          "open", ("siblings",), udr_shifts, TELLS, least=-1.0, most=1.0,
-          why="UDR sees whether training prefers some axes, right or wrong: a bias that leads all seeds to the same "
-          "entangled axes, and one that leads each seed to axes of its own."),
-    Claim("A diagonal posterior, a bias of the model, does tell them apart.", "section 4, inductive biases", "open",
-          ("twins",), lambda results: {"": mean_part(results["twins"]["diagonal"])},
-          "nats a picture that the closest diagonal posterior of the twin costs", least=0.1),
+    PaperClaim(
+        "strong-twin-without-labels",
+        "No score without labels tells a model from a twin that mixes its two strongest codes.",
+        "a twin that keeps prior and codes", "open", TELLS, ("strongest",),
+        lambda results: shifts(results, OF_MEANS, "strongest"), least=-1.0, most=1.0,
+        why=LATE,
+    ),
+    PaperClaim(
+        "strong-twin-with-labels",
+        "Scores with labels tell a model from that twin.",
+        "a twin that keeps prior and codes", "open", TELLS, ("strongest",),
+        lambda results: shifts(results, SUPERVISED, "strongest"), most=-1.0,
+        why=LATE,
+    ),
+    PaperClaim(
+        "udr-blind-to-twins",
+        "UDR, which compares seeds, does not tell models from their entangled twins either.",
+        "Duan et al. 2020", "open", TELLS, ("siblings",), udr_shifts, least=-1.0, most=1.0,
+        why="UDR sees whether training prefers some axes, right or wrong: a bias that leads all seeds to the same "
+        "entangled axes, and one that leads each seed to axes of its own.",
+    ),
+    PaperClaim(
+        "diagonal-posterior-tells",
+        "A diagonal posterior, a bias of the model, does tell them apart.",
+        "section 4, inductive biases", "open", "nats a picture that the closest diagonal posterior of the twin costs",
+        ("twins",), lambda results: {"": mean_part(results["twins"]["diagonal"])}, least=0.1,
+    ),
 )  # fmt: skip

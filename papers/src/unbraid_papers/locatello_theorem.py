@@ -8,8 +8,9 @@ import numpy as np
 from scipy import stats
 
 from unbraid.evaluation import PROTOCOLS, evaluate
+from unbraid.evaluation.claims import Part, part
 from unbraid.theory import Entangle
-from unbraid_papers.paper import Cell, Claim, Experiment, Part, Results, part
+from unbraid_papers.paper import Cell, Experiment, PaperClaim, Results
 
 if TYPE_CHECKING:
     from unbraid_papers.bench import Bench
@@ -129,23 +130,45 @@ def from_chance(results: Results, *, sizes: tuple[int, ...]) -> dict[str, Part]:
 
 SOURCE = "Theorem 1"
 CLAIMS = (
-    Claim("The entangled factors have the marginals of the factors.", SOURCE, "the same for all u", ("theorem",),
-          _of("ks"), "largest Kolmogorov-Smirnov distance over its 1 % critical value", most=1.0),
-    Claim("Every entangled factor depends on every factor, almost everywhere.", SOURCE, "no derivative is 0",
-          ("theorem",), _of("smallest"), "smallest entry of the Jacobian in size", least=1e-9),
-    Claim("The map is a bijection of the support.", f"{SOURCE}, proof", "exact", ("theorem",), _of("inverse"),
-          "largest error of the inverse", most=1e-8),
-    Claim("The likelihood does not change.", f"{SOURCE}, proof", "exact", ("theorem",), _of("likelihood"),
-          "largest |log |det J| + log p(f(z)) - log p(z)|", most=1e-10),
-    Claim("z and f(z) are completely entangled: scores that know the factors fall to chance.", SOURCE,
-          "no figure", ("scores",), lambda results: from_chance(results, sizes=(2, 4)),
-          "score less chance, of the law where that is largest", least=-0.05, most=0.05,
-          why="At the middle all entries of the rotation have one size. Modularity falls below its chance, a ratio of "
-          "two estimates of nothing. MCC stays at 1 / sqrt(d), and informativeness stays: a bijection loses nothing."),
+    PaperClaim(
+        "theorem-marginals",
+        "The entangled factors have the marginals of the factors.",
+        SOURCE, "the same for all u", "largest Kolmogorov-Smirnov distance over its 1 % critical value", ("theorem",),
+        _of("ks"), most=1.0,
+    ),
+    PaperClaim(
+        "theorem-dependence",
+        "Every entangled factor depends on every factor, almost everywhere.",
+        SOURCE, "no derivative is 0", "smallest entry of the Jacobian in size", ("theorem",), _of("smallest"),
+        least=1e-9,
+    ),
+    PaperClaim(
+        "theorem-bijection",
+        "The map is a bijection of the support.",
+        f"{SOURCE}, proof", "exact", "largest error of the inverse", ("theorem",), _of("inverse"), most=1e-8,
+    ),
+    PaperClaim(
+        "theorem-likelihood",
+        "The likelihood does not change.",
+        f"{SOURCE}, proof", "exact", "largest |log |det J| + log p(f(z)) - log p(z)|", ("theorem",), _of("likelihood"),
+        most=1e-10,
+    ),
+    PaperClaim(
+        "theorem-scores-at-chance",
+        "z and f(z) are completely entangled: scores that know the factors fall to chance.",
+        SOURCE, "no figure", "score less chance, of the law where that is largest", ("scores",),
+        lambda results: from_chance(results, sizes=(2, 4)), least=-0.05, most=0.05,
+        why="At the middle all entries of the rotation have one size. Modularity falls below its chance, a ratio of "
+        "two estimates of nothing. MCC stays at 1 / sqrt(d), and informativeness stays: a bijection loses nothing.",
+    ),
 )  # fmt: skip
 BEYOND = (
-    Claim("Three or five factors fall to chance, too.", "no rotation of three or five factors has entries of one size",
-          "open", ("scores",), lambda results: from_chance(results, sizes=(3, 5)),
-          "score less chance, of the law where that is largest", least=-0.05, most=0.05,
-          why="The most even rotation of three factors has entries 2/3, 2/3 and 1/3, that of five 3/5 and 2/5."),
+    PaperClaim(
+        "three-or-five-at-chance",
+        "Three or five factors fall to chance, too.",
+        "no rotation of three or five factors has entries of one size", "open",
+        "score less chance, of the law where that is largest", ("scores",),
+        lambda results: from_chance(results, sizes=(3, 5)), least=-0.05, most=0.05,
+        why="The most even rotation of three factors has entries 2/3, 2/3 and 1/3, that of five 3/5 and 2/5.",
+    ),
 )  # fmt: skip

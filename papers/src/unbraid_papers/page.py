@@ -5,46 +5,20 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from math import isinf
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from unbraid.evaluation.claims import VERDICTS
 from unbraid.report.html import Report
+from unbraid.report.study import VERDICT_NOTES
 from unbraid_papers.bench import Bench
-from unbraid_papers.paper import VERDICTS, Claim, Paper, Part, Results
+from unbraid_papers.paper import Paper, PaperClaim, Results
 
-KINDS = dict(zip(VERDICTS, ("good", "look", "look", "", "")))
 COLUMNS = ("verdict", "the paper says", "where", "its figure", "here", "tolerance")
 DPI = 100
-
-
-@dataclass
-class Judged:
-    """A claim with its figures and its verdict."""
-
-    verdict: str
-    text: str
-    source: str
-    paper: str
-    measure: str
-    tolerance: str
-    parts: dict[str, str]
-    held: list[str]
-    why: str
-
-    @property
-    def here(self) -> str:
-        """Our figures in a line."""
-        if not self.parts:
-            return "–"
-        return f"{self.measure}: " + "; ".join(f"{k} {v}" if k else v for k, v in self.parts.items())
-
-    @property
-    def row(self) -> tuple[str, ...]:
-        return self.verdict, self.text, self.source, self.paper, self.here, self.tolerance
 
 
 @dataclass
@@ -58,8 +32,8 @@ class Page:
     scale: str
     made: str
     unbraid: str
-    claims: list[Judged]
-    beyond: list[Judged]
+    claims: list[PaperClaim]
+    beyond: list[PaperClaim]
     experiments: list[dict[str, Any]]
     tables: list[dict[str, Any]]
     images: list[dict[str, str]] = field(default_factory=list)
@@ -82,10 +56,10 @@ class Page:
         """The HTML page."""
         page = Report(self.title, f"{self.reference}. Scale {self.scale}, unbraid {self.unbraid}, {self.made}.")
         page.section("Verdicts").text(self.about, f"Of {len(self.claims)} claims: {self.summary}.")
-        page.table(COLUMNS, [c.row for c in self.claims])
+        page.table(COLUMNS, map(_claim_row, self.claims))
         _add_reasons(page, self.claims)
         if self.beyond:
-            page.section("What the paper leaves open").table(COLUMNS, [c.row for c in self.beyond])
+            page.section("What the paper leaves open").table(COLUMNS, map(_claim_row, self.beyond))
             _add_reasons(page, self.beyond)
         if self.figures:
             page.section("Figures")
@@ -110,7 +84,7 @@ class Page:
             figure.savefig(folder / "images" / f"{name}.png", dpi=DPI)
         self.report().write(folder / "page.html")
         plain = {k: v for k, v in vars(self).items() if k not in ("figures", "claims", "beyond")}
-        plain |= {"claims": [asdict(c) for c in self.claims], "beyond": [asdict(c) for c in self.beyond]}
+        plain |= {"claims": [*map(_claim_values, self.claims)], "beyond": [*map(_claim_values, self.beyond)]}
         part = folder / "page.json.part"
         part.write_text(json.dumps(plain, indent=1) + "\n", encoding="utf-8")
         os.replace(part, folder / "page.json")
@@ -130,8 +104,8 @@ def page_of(paper: Paper, scale: str, results: Results, missing: Mapping[str, Se
         scale=scale,
         made=time.strftime("%Y-%m-%d"),
         unbraid=__version__,
-        claims=[judged(claim, results, missing) for claim in paper.claims],
-        beyond=[judged(claim, results, missing) for claim in paper.beyond],
+        claims=[claim.judge_on(results, missing) for claim in paper.claims],
+        beyond=[claim.judge_on(results, missing) for claim in paper.beyond],
         experiments=[
             {
                 "name": e.name,
@@ -154,30 +128,24 @@ def page_of(paper: Paper, scale: str, results: Results, missing: Mapping[str, Se
     )
 
 
-def judged(claim: Claim, results: Results, missing: Mapping[str, Sequence[str]]) -> Judged:
-    """A claim with its verdict."""
-    there = all(len(results[name]) for name in claim.experiments)
-    parts = dict(claim.figure({name: results[name] for name in claim.experiments})) if there else {}
-    lacking = [why for name in claim.experiments for why in missing[name]]
-    undecided = [name for name, figure in parts.items() if claim.holds(figure) is None]
-    over = [f"The interval of {', '.join(n or 'the figure' for n in undecided)} reaches over the edge."] * bool(
-        undecided
-    )
-    return Judged(
-        verdict=claim.verdict(parts),
-        text=claim.text,
-        source=claim.source,
-        paper=claim.paper,
-        measure=claim.measure,
-        tolerance=claim.tolerance,
-        parts={name: _shown(figure) for name, figure in parts.items()},
-        held=[name for name, figure in parts.items() if claim.holds(figure)],
-        why=" ".join([claim.why, *over, *lacking]).strip(),
-    )
+def _claim_row(claim: PaperClaim) -> tuple[str, ...]:
+    return claim.verdict, claim.text, claim.source, claim.paper, claim.here, claim.tolerance
 
 
-def _shown(figure: Part) -> str:
-    return f"{figure.value:.3g} (no interval)" if isinf(figure.low) else str(figure)
+def _claim_values(claim: PaperClaim) -> dict[str, Any]:
+    """What page.json says of a claim."""
+    return {
+        "id": claim.id,
+        "verdict": claim.verdict,
+        "text": claim.text,
+        "source": claim.source,
+        "paper": claim.paper,
+        "measure": claim.measure,
+        "tolerance": claim.tolerance,
+        "parts": {name: figure.show(claim.percent) for name, figure in claim.parts.items()},
+        "held": claim.held,
+        "why": claim.why,
+    }
 
 
 def _plain(value: Any) -> Any:
@@ -194,8 +162,8 @@ def _experiment_row(e: Mapping[str, Any]) -> tuple[Any, ...]:
     return e["name"], e["cells"], f"{e['cpu_minutes']:.1f}", e["about"]
 
 
-def _add_reasons(page: Report, claims: Iterable[Judged]) -> None:
-    for verdict, kind in KINDS.items():
+def _add_reasons(page: Report, claims: Iterable[PaperClaim]) -> None:
+    for verdict, kind in VERDICT_NOTES.items():
         lines = [f"{c.text} {verdict.capitalize()}. {c.why}" for c in claims if c.verdict == verdict and c.why]
         if lines:
             page.note(lines, kind)

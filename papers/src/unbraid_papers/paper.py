@@ -1,62 +1,27 @@
-"""A paper as data: experiments made of cells, and claims with the figure, the tolerance and the verdict that follows.
+"""A paper as data: experiments made of cells, and claims with the figures that judge them.
 
-A verdict is computed. A claim names parts (a data set, a noise level, a method), gives a figure for each, and a range
-that the figures must lie in: all parts in it is "reproduced", some "partly", none "not reproduced". A part with an
-interval that reaches over the edge is not in it; where all do, one "cannot tell at this size". A claim whose cells all
-lack a file or a package "cannot be tried here".
+Verdicts are computed, see :mod:`unbraid.evaluation.claims`. A claim whose cells all lack a file or a package "cannot be
+tried here".
 """
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf, isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from scipy import stats
+
+from unbraid.evaluation.claims import Claim, Part
 
 if TYPE_CHECKING:
     from unbraid_papers.bench import Bench
     from unbraid_papers.page import Page
 
 SCALES = ("small", "paper")
-VERDICTS = ("reproduced", "partly", "not reproduced", "cannot tell at this size", "cannot be tried here")
 
 Cell = dict[str, Any]
-
-
-class Part(NamedTuple):
-    """A figure, and its interval where it has one (else the figure itself)."""
-
-    value: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"{self.value:.3g}" if self.low == self.high else f"{self.value:.3g} ({self.low:.3g} to {self.high:.3g})"
-
-
-def part(value: float) -> Part:
-    """A figure without an interval.
-
-    >>> print(part(0.5))
-    0.5
-    """
-    return Part(float(value), float(value), float(value))
-
-
-def mean_part(values: Iterable[float], level: float = 0.95) -> Part:
-    """The mean with Student's interval; a single value has none, so it counts neither way.
-
-    >>> print(mean_part([0.9, 1.0, 1.1]))
-    1 (0.752 to 1.25)
-    """
-    found = np.asarray(list(values), dtype=float)
-    if len(found) < 2:
-        return Part(float(found.mean()), -inf, inf)
-    half = stats.t.ppf((1 + level) / 2, len(found) - 1) * found.std(ddof=1) / np.sqrt(len(found))
-    return Part(float(found.mean()), float(found.mean() - half), float(found.mean() + half))
 
 
 class Rows:
@@ -126,73 +91,27 @@ class Experiment:
 
 
 @dataclass(frozen=True)
-class Claim:
-    """A sentence of the paper, and how it is judged.
+class PaperClaim(Claim):
+    """A claim (see :class:`~unbraid.evaluation.claims.Claim`), and where its figures come from.
 
     Attributes
     ----------
-    text : str
-        What the paper says, in a sentence.
-    source : str
-        Where: the number of a figure, a table or a section.
-    paper : str
-        Its figure there, or "no figure".
     experiments : tuple of str
-        Names of the experiments that the figure comes from.
-    figure : callable ``results -> mapping of part to Part``
+        Names of the experiments that the figures come from.
+    figures : callable ``results -> mapping of name to Part``
         ``results`` maps the names of the experiments to their Rows; parts without rows are left out.
-    measure : str
-        What the figure is.
-    least, most : float
-        The tolerance: the claim holds of a part whose figure (and whose whole interval) lies between these.
-    why : str
-        Why the figures differ from the paper's, or what was run in another way.
     """
 
-    text: str
-    source: str
-    paper: str
     experiments: tuple[str, ...]
-    figure: Callable[[Results], Mapping[str, Part]]
-    measure: str
-    least: float = -inf
-    most: float = inf
-    why: str = ""
+    figures: Callable[[Results], Mapping[str, Part]]
 
-    @property
-    def tolerance(self) -> str:
-        """The range in words.
-
-        >>> Claim("", "", "", (), dict, "", least=0.95).tolerance
-        'at least 0.95'
-        """
-        if self.most == inf:
-            return f"at least {self.least:g}"
-        if self.least == -inf:
-            return f"at most {self.most:g}"
-        return f"{self.least:g} to {self.most:g}"
-
-    def holds(self, figure: Part) -> bool | None:
-        """Whether a part is as the paper says; None where its interval reaches over the edge."""
-        if isnan(figure.value):
-            return None
-        if self.least <= figure.low and figure.high <= self.most:
-            return True
-        return False if figure.high < self.least or figure.low > self.most else None
-
-    def verdict(self, parts: Mapping[str, Part]) -> str:
-        """The verdict on these parts.
-
-        >>> claim = Claim("", "", "", (), dict, "", least=0.95)
-        >>> claim.verdict({"a": part(0.99), "b": part(0.9)}), claim.verdict({"a": part(0.9)}), claim.verdict({})
-        ('partly', 'not reproduced', 'cannot be tried here')
-        """
-        found = {self.holds(figure) for figure in parts.values()}
-        if not found:
-            return VERDICTS[4]
-        if True in found:
-            return VERDICTS[0] if len(found) == 1 else VERDICTS[1]
-        return VERDICTS[2] if False in found else VERDICTS[3]
+    def judge_on(self, results: Results, missing: Mapping[str, Sequence[str]]) -> Self:
+        """This claim with the figures of these results; ``missing`` says what was not there for each experiment."""
+        there = all(len(results[name]) for name in self.experiments)
+        parts = self.figures({name: results[name] for name in self.experiments}) if there else {}
+        undecided = ", ".join(name or "the figure" for name in self.judge(parts).undecided)
+        why = (f"Undecided (the interval includes the threshold, or there is none): {undecided}.",) * bool(undecided)
+        return self.judge(parts, *why, *(reason for name in self.experiments for reason in missing[name]))
 
 
 @dataclass(frozen=True)
@@ -234,7 +153,7 @@ class Paper:
     name, title, reference, about : str
         ``about`` says in a few sentences what was run in place of the paper's set-up.
     experiments, claims, drawings, tables : tuples
-    beyond : tuple of Claim
+    beyond : tuple of PaperClaim
         What the paper leaves open: claims of our own, judged alike.
     """
 
@@ -243,10 +162,15 @@ class Paper:
     reference: str
     about: str
     experiments: tuple[Experiment, ...]
-    claims: tuple[Claim, ...]
+    claims: tuple[PaperClaim, ...]
     drawings: tuple[Drawing, ...] = ()
     tables: tuple[Table, ...] = ()
-    beyond: tuple[Claim, ...] = ()
+    beyond: tuple[PaperClaim, ...] = ()
+
+    def __post_init__(self) -> None:
+        counts = Counter(claim.id for claim in (*self.claims, *self.beyond))
+        if twice := [name for name, count in counts.items() if count > 1]:
+            raise ValueError(f"ids of claims are unique in a paper; {self.name} has {', '.join(twice)} more than once.")
 
     def reproduce(
         self, *, scale: str = "small", out: str | os.PathLike | None = None, progress: bool | None = None

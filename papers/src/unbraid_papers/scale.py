@@ -5,11 +5,12 @@ from typing import Any
 
 from unbraid.autoencoders import VAE, BetaVAE
 from unbraid.datasets import load
+from unbraid.evaluation.claims import Part, mean_part
 from unbraid.metrics import mig
 from unbraid.probing import open_encoder
 from unbraid.report.drawing import BLUE, GREY, figure, quiet
 from unbraid_papers.bench import Bench
-from unbraid_papers.paper import Cell, Claim, Drawing, Experiment, Paper, Part, Results, Rows, Table, mean_part
+from unbraid_papers.paper import Cell, Drawing, Experiment, Paper, PaperClaim, Results, Rows, Table
 from unbraid_papers.scale_encoders import (
     COLUMNS,
     PHOTOGRAPHS,
@@ -138,69 +139,76 @@ PAPER = Paper(
         Experiment("clip", "The encoders of table 1, scored alike.", clip_cells, run_encoder),
     ),
     claims=(
-        Claim(
+        PaperClaim(
+            "beta-vae-mig-grows",
             "beta-VAE (with beta = 4) shows MIG increase with scale, that is with compute.",
             "section 5.1, figure 7",
             "no figure in words",
+            "MIG after the most steps less after the fewest, mean of five seeds with 95 % interval",
             ("compute",),
             growth("beta-VAE (4)"),
-            "MIG after the most steps less after the fewest, mean of five seeds with 95 % interval",
             least=0.0,
         ),
-        Claim(
+        PaperClaim(
+            "beta-vae-above-vae",
             "Not scale alone but the choice of the algorithm matters: beta-VAE is above VAE.",
             "section 5.1, figures 6 and 7",
             "no figure in words",
+            "MIG of beta-VAE less that of VAE of the same seed, mean with 95 % interval",
             ("compute",),
             advantage,
-            "MIG of beta-VAE less that of VAE of the same seed, mean with 95 % interval",
             least=0.0,
         ),
-        Claim(
+        PaperClaim(
+            "clip-scale",
             "CLIP scale seems to increase disentanglement.",
             "section 5.2, table 1",
             "ResNets 0.0044 to 0.0262, ViTs 0.0235 to 0.0255",
+            "MIG of the largest less that of the smallest, with the widest interval",
             ("clip",),
             differences("clip", {"ResNets": ("RN50", "RN50x16"), "ViTs": ("ViT-B-16", "ViT-L-14")}),
-            "MIG of the largest less that of the smallest, with the widest interval",
             least=0.0,
         ),
-        Claim(
+        PaperClaim(
+            "transformers-above-convolutions",
             "Vision transformers have better disentanglement with scale than convolutional networks.",
             "section 5.2, table 1",
             "ViT-B/16 0.0235, the larger RN50x4 0.0176",
+            "difference of the two MIGs, with the widest interval",
             ("clip",),
             differences("clip", {"ViT-B/16 over RN50x4": ("RN50x4", "ViT-B-16")}),
-            "difference of the two MIGs, with the widest interval",
             least=0.0,
         ),
     ),
     beyond=(
-        Claim(
+        PaperClaim(
+            "vae-mig-grows",
             "The MIG of a VAE without beta increases with compute too.",
             "figure 6",
             "drawn, not said",
+            "MIG after the most steps less after the fewest, mean of five seeds with 95 % interval",
             ("compute",),
             growth("VAE"),
-            "MIG after the most steps less after the fewest, mean of five seeds with 95 % interval",
             least=0.0,
         ),
-        Claim(
+        PaperClaim(
+            "untrained-mig-low",
             "What nobody trained to have one code per factor has none: MIG stays below 0.1.",
             "table 1",
             "0.0044 to 0.0262 for CLIP",
+            "MIG on dSprites, with its 95 % interval",
             ("encoders",),
             low_scores,
-            "MIG on dSprites, with its 95 % interval",
             most=0.1,
         ),
-        Claim(
+        PaperClaim(
+            "photographs-above-pixels",
             "Training on photographs brings the axes nearer to the factors than those of raw pixels are.",
             "not in the paper",
             "no figure",
+            "difference of the two MIGs, with the widest interval",
             ("encoders",),
             differences("encoders", {f"{PHOTOGRAPHS} over pixels": ("pixels", PHOTOGRAPHS)}),
-            "difference of the two MIGs, with the widest interval",
             least=0.0,
         ),
     ),

@@ -5,12 +5,13 @@ from dataclasses import replace
 from typing import Any
 
 from unbraid.datasets import load
+from unbraid.evaluation.claims import Part
 from unbraid.probing import PROTOCOL, plot_against_size, probe
 from unbraid.probing.comparison import COLOURS, MARKERS
 from unbraid.probing.result import Probe
 from unbraid.report.drawing import GREY, figure, quiet
 from unbraid_papers.bench import Bench
-from unbraid_papers.paper import Cell, Part, Results, Rows
+from unbraid_papers.paper import Cell, Results, Rows
 
 PROBED = {"dsprites": "dSprites", "room": "the room"}
 FLOORS = ("pixels", "untrained")
@@ -177,4 +178,4 @@ def clip_rows(results: Results) -> Iterable[Sequence[Any]]:
     """Table 1 of the paper, and what was found here."""
     for name, (millions, value) in CLIP.items():
         here = score(results["clip"], name)
-        yield f"CLIP {name}", f"{millions:,},000,000", f"{value:.3g}", "" if here is None else str(here)
+        yield f"CLIP {name}", f"{millions:,},000,000", f"{value:.3g}", "" if here is None else here.show()

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from unbraid.datasets.conditional import GINMixture
+from unbraid.evaluation.claims import Part, mean_part, part
 from unbraid.flows import SelfSupervisedGIN
 from unbraid.flows.training import FlowTrainer
 from unbraid.metrics import mcc
@@ -22,7 +23,7 @@ from unbraid_papers.gin_digits import (
     seconds_of_training,
 )
 from unbraid_papers.gin_figures import DESCRIBED, DIGIT_COUNTS, described, digit_counts, draw_variables
-from unbraid_papers.paper import Cell, Claim, Drawing, Experiment, Paper, Part, Results, Table, mean_part, part
+from unbraid_papers.paper import Cell, Drawing, Experiment, Paper, PaperClaim, Results, Table
 from unbraid_papers.self_supervised_gin_figures import (
     draw_reconstructions,
     draw_spectrum,
@@ -255,6 +256,17 @@ DIGITS = Experiment(
 )
 EARLY = "The paper trains 20 epochs of four times as many digits; the table says how many were trained here."
 
+
+def follow_one_code(results: Results) -> dict[str, Part]:
+    changes = ("horizontal translation", "rotation")
+    return {f"{row['data']}, {what}": part(row[what]) for row in results["digits"] for what in changes}
+
+
+def halves_apart(results: Results) -> dict[str, Part]:
+    rows = results["digits"]
+    return {f"{row['data']}, {half}": part(share) for row in rows for half, share in row["halves"].items()}
+
+
 PAPER = Paper(
     name="self-supervised-gin",
     title="Self-supervised disentangled representation learning with GIN",
@@ -263,66 +275,79 @@ PAPER = Paper(
     "those of MNIST, and need a training of hours.",
     experiments=(DIGITS, SYNTHETIC, OWN),
     claims=(
-        Claim(
+        PaperClaim(
+            "two-augmented-stable",
             "Augmenting along both dimensions almost perfectly reconstructs them, stably over ten trials.",
-            "Figure 1 (b), section 4.2", "no figure", ("synthetic",), worst("two dimensions"), "worst MCC", least=0.95,
+            "Figure 1 (b), section 4.2", "no figure", "worst MCC", ("synthetic",), worst("two dimensions"), least=0.95,
         ),
-        Claim(
-            "Augmenting along one dimension can identify both.", "Figure 1 (c)", "no figure", ("synthetic",),
-            lambda results: {"": part(_scores(results, "one dimension").max())}, "best MCC", least=0.95,
+        PaperClaim(
+            "one-augmented-can-identify",
+            "Augmenting along one dimension can identify both.",
+            "Figure 1 (c)", "no figure", "best MCC", ("synthetic",),
+            lambda results: {"": part(_scores(results, "one dimension").max())}, least=0.95,
         ),
-        Claim(
+        PaperClaim(
+            "one-augmented-unstable",
             "Without noise that is unstable: the worst trial reconstructs the augmented dimension only.",
-            "Figure 1 (d)", "no figure", ("synthetic",), worst("one dimension"), "worst MCC", most=0.9,
+            "Figure 1 (d)", "no figure", "worst MCC", ("synthetic",), worst("one dimension"), most=0.9,
         ),
-        Claim(
+        PaperClaim(
+            "one-augmented-spreads",
             "One augmented dimension leaves the noise dimensions with higher spreads than two.",
-            "Figure 1 (c), section 4.2", "no figure", ("synthetic",), quietest,
-            "spread of the noise codes over that with two dimensions", least=1.0,
+            "Figure 1 (c), section 4.2", "no figure", "spread of the noise codes over that with two dimensions",
+            ("synthetic",), quietest, least=1.0,
         ),
-        Claim(
-            "A small noise in data space stabilises it: the worst trial is much better.", "Figure 1 (f)", "no figure",
-            ("synthetic",), gain_of_worst, "worst MCC with noise less that without", least=0.05,
+        PaperClaim(
+            "noise-stabilises",
+            "A small noise in data space stabilises it: the worst trial is much better.",
+            "Figure 1 (f)", "no figure", "worst MCC with noise less that without", ("synthetic",), gain_of_worst,
+            least=0.05,
             why="The worst of a few trials is a figure of chance: how many fail is counted below.",
         ),
-        Claim(
-            "With noise the two latent variables are almost perfectly reconstructed.", "Figure 1 (e)", "no figure",
-            ("synthetic",), mean("one dimension and noise"), "mean MCC", least=0.95,
+        PaperClaim(
+            "noise-reconstructs",
+            "With noise the two latent variables are almost perfectly reconstructed.",
+            "Figure 1 (e)", "no figure", "mean MCC", ("synthetic",), mean("one dimension and noise"), least=0.95,
         ),
-        Claim(
-            "Nearly 20 latent variables of digits have high standard deviations.", "Section 4.3, Figure 4",
-            "nearly 20", ("digits",), of_digits("n_informative"), "n_informative_", least=10, most=40, why=EARLY,
+        PaperClaim(
+            "digits-20-variables",
+            "Nearly 20 latent variables of digits have high standard deviations.",
+            "Section 4.3, Figure 4", "nearly 20", "n_informative_", ("digits",), of_digits("n_informative"), least=10,
+            most=40,
+            why=EARLY,
         ),
-        Claim(
-            "Horizontal translation and rotation are identified, each by one variable.", "Figure 2 (a) and (b)",
-            "no figure", ("digits",), lambda results: {
-                f"{row['data']}, {what}": part(row[what])
-                for row in results["digits"] for what in ("horizontal translation", "rotation")
-            },
-            "correlation of the best code with the change", least=0.9, why=EARLY,
+        PaperClaim(
+            "digits-shift-and-rotation",
+            "Horizontal translation and rotation are identified, each by one variable.",
+            "Figure 2 (a) and (b)", "no figure", "correlation of the best code with the change", ("digits",),
+            follow_one_code, least=0.9,
+            why=EARLY,
         ),
-        Claim(
+        PaperClaim(
+            "digits-halves",
             "Vertical translation and scaling are divided into the heights and the widths of the two halves.",
-            "Figure 2 (c) to (f)", "no figure", ("digits",), lambda results: {
-                f"{row['data']}, {half}": part(share)
-                for row in results["digits"] for half, share in row["halves"].items()
-            },
-            "share of a half in what its variable changes in both", least=0.75, why=EARLY,
+            "Figure 2 (c) to (f)", "no figure", "share of a half in what its variable changes in both", ("digits",),
+            halves_apart, least=0.75,
+            why=EARLY,
         ),
     ),
     beyond=(
-        Claim(
+        PaperClaim(
+            "defaults-find-both",
             "The defaults here (the consensus of six starts, more noise) find both factors of these mixtures.",
-            "our own", "not in the paper", ("defaults",), lambda results: {"": part(results["defaults"]["mcc"].min())},
-            "worst MCC", least=0.95,
+            "our own", "not in the paper", "worst MCC", ("defaults",),
+            lambda results: {"": part(results["defaults"]["mcc"].min())}, least=0.95,
         ),
-        Claim(
-            f"Fewer trials fail (MCC below {FAILS}) with noise than without.", "our own", "not in the paper",
-            ("synthetic",), spared, "failures without noise less those with it", least=1,
+        PaperClaim(
+            "noise-fewer-failures",
+            f"Fewer trials fail (MCC below {FAILS}) with noise than without.",
+            "our own", "not in the paper", "failures without noise less those with it", ("synthetic",), spared, least=1,
         ),
-        Claim(
-            "Noise mends the worst start of every mixture.", "our own", "not in the paper", ("synthetic",),
-            gain_by_mixture, "worst MCC with noise less that without", least=0.05,
+        PaperClaim(
+            "noise-mends-the-worst",
+            "Noise mends the worst start of every mixture.",
+            "our own", "not in the paper", "worst MCC with noise less that without", ("synthetic",), gain_by_mixture,
+            least=0.05,
         ),
     ),
     drawings=(

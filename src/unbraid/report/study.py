@@ -13,7 +13,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from unbraid.evaluation.claims import VERDICTS
 from unbraid.report.html import Report
+
+VERDICT_NOTES = dict(zip(VERDICTS, ("good", "look", "look", "", "")))  # the box that claims of a verdict stand in
 
 STYLE = """
 th button { all: unset; cursor: pointer; font: inherit; color: inherit; }
@@ -86,8 +89,6 @@ const reveal = () => {
 addEventListener("hashchange", reveal);
 reveal();
 """
-
-KINDS = {"agrees": "good", "disagrees": "look"}
 
 
 class AnswerLike(Protocol):
@@ -169,17 +170,13 @@ def study_page(
 
 def _add_verdicts(page: StudyPage, answers: Sequence[AnswerLike], unanswered: Mapping[str, str]) -> None:
     page.section("What it says, beside the paper")
-    rows = [
-        (claim.verdict, claim.text, claim.figure_words, claim.interval_words, claim.paper)
-        for answer in answers
-        for claim in answer.claims
-    ]
+    rows = [(claim.verdict, claim.text, claim.here, claim.paper) for answer in answers for claim in answer.claims]
     if rows:
         page.text(
             "Intervals are 95 %, over seeds: data sets, methods and strengths are as given. A sentence of the paper "
             "holds here where the whole interval lies on its side, and fails where all of it lies on the other."
         )
-        page.table(["verdict", "what the paper says", "here", "95 % interval", "the paper's figure"], rows)
+        page.table(["verdict", "what the paper says", "here (95 % interval)", "the paper's figure"], rows)
     if unanswered:
         page.note([f"{question}: {why}" for question, why in unanswered.items()], "look")
 
@@ -187,7 +184,7 @@ def _add_verdicts(page: StudyPage, answers: Sequence[AnswerLike], unanswered: Ma
 def _add_answer(page: StudyPage, answer: AnswerLike) -> None:
     page.section(answer.title)
     for verdict in dict.fromkeys(claim.verdict for claim in answer.claims):
-        page.note([c.words for c in answer.claims if c.verdict == verdict], KINDS.get(verdict, ""))
+        page.note([c.words for c in answer.claims if c.verdict == verdict], VERDICT_NOTES[verdict])
     page.figure(answer.figure(), f"{type(answer).figure.__doc__} {answer.n_runs} runs.")
     page.text(*answer.notes, f"Source: {answer.source}.")
     rows = [[_shown(value) for value in row] for row in answer.table.itertuples(index=False)]

@@ -4,8 +4,9 @@
 ['agreement', 'independence', 'selection', 'spread', 'usefulness', 'variance']
 """
 
+from unbraid.evaluation.claims import Claim
 from unbraid.study.analysis.agreement import Agreement, agreement
-from unbraid.study.analysis.claims import Answer, Claim, Unanswerable
+from unbraid.study.analysis.answers import Answer, Unanswerable
 from unbraid.study.analysis.independence import Independence, independence
 from unbraid.study.analysis.page import study_report
 from unbraid.study.analysis.questions import QUESTIONS

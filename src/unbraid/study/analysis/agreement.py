@@ -6,15 +6,20 @@ from typing import Any
 
 import numpy as np
 
+from unbraid.evaluation.claims import Claim
 from unbraid.evaluation.interval import interval
 from unbraid.report.drawing import panels
 from unbraid.runtime.extras import require
-from unbraid.study.analysis.claims import Answer, Claim
+from unbraid.study.analysis.answers import Answer
+from unbraid.study.analysis.claims import judged
 from unbraid.study.analysis.frames import DISENTANGLEMENT, Floats, StudyLike, chosen_metrics, scored
 from unbraid.study.analysis.paper import METRIC_TITLES, PAPER, metric_title
 from unbraid.study.analysis.resampling import over_seeds, rank_correlations
 
-PAIRS = (("beta_vae", "factor_vae"), ("mig", "dci_disentanglement"))  # strongly correlated, says the paper
+PAIRS = {  # strongly correlated, says the paper
+    ("beta_vae", "factor_vae"): "beta-vae-with-factor-vae",
+    ("mig", "dci_disentanglement"): "mig-with-dci",
+}
 
 
 @dataclass(frozen=True)
@@ -128,22 +133,17 @@ def _claims(mean: Floats, drawn: Floats, names: list[str]) -> tuple[Claim, ...]:
 
     claims = []
     if len(plain) > 1:
-        claims.append(_claim("all metrics but Modularity are correlated", "mildly correlated", "their mean correlation",
-                             others(mean), others(drawn)))  # fmt: skip
+        claims.append(_judged("metrics-correlated", others(mean), others(drawn)))
     if len(plain) > 2:
-        for a, b in PAIRS:
+        for (a, b), claim in PAIRS.items():
             if a in place and b in place:
                 gap = [c[..., place[a], place[b]] - others(c) for c in (mean, drawn)]
-                pair = f"{METRIC_TITLES[a]} and {METRIC_TITLES[b]}"
-                claims.append(_claim(f"{pair} agree more than most", "strongly correlated",
-                                     "their correlation, less the mean of all but Modularity", *gap))  # fmt: skip
+                claims.append(_judged(claim, *gap))
     if len(plain) > 1 and "modularity" in place:
         gap = [others(c) - c[..., place["modularity"], :][..., plain].mean(axis=-1) for c in (mean, drawn)]
-        claims.append(_claim("Modularity agrees less with the others than they do with each other",
-                             "the exception", "the difference of the mean correlations", *gap))  # fmt: skip
+        claims.append(_judged("modularity-apart", *gap))
     return tuple(claims)
 
 
-def _claim(text: str, paper: str, measure: str, value: Floats, drawn: Floats) -> Claim:
-    low, high = interval(value, drawn, (-2.0, 2.0))
-    return Claim(text, paper, measure, float(value), float(low), float(high), least=0.0)
+def _judged(claim: str, value: Floats, drawn: Floats) -> Claim:
+    return judged(claim, value, *interval(value, drawn, (-2.0, 2.0)))

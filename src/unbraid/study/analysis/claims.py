@@ -1,123 +1,87 @@
-"""What the paper says, what this study says, and whether the two agree: computed from intervals, never by eye."""
+"""What Locatello et al. (2019) claim about their study, as claims that any study can be held to."""
 
-from dataclasses import dataclass
-from math import inf, isnan
-from typing import Any
+from collections.abc import Sequence
+from functools import partial
 
-VERDICTS = ("agrees", "disagrees", "cannot tell at this size")
+import numpy as np
+from numpy.typing import ArrayLike
 
+from unbraid.evaluation.claims import Claim, Part
+from unbraid.study.analysis.paper import TRANSFER, variance_range
 
-class Unanswerable(ValueError):
-    """A study lacks what a question needs; the message says what, and how to add it."""
+STRONG = 0.5  # a rank correlation from here on tells good runs from bad ones
 
-
-@dataclass(frozen=True)
-class Claim:
-    """One sentence of the paper and the figure here that bears on it.
-
-    Attributes
-    ----------
-    text : str
-        The sentence.
-    paper : str
-        Its figure in the paper, or what the paper says where it gives none.
-    measure : str
-        What the figure here is.
-    value, low, high : float
-        The figure, and its 95 % interval over seeds; NaN where there are too few seeds for one.
-    least, most : float
-        The sentence holds for figures between these.
-    percent : bool
-        Whether figures are written as per cent.
-
-    Examples
-    --------
-    >>> Claim("it rises", "rises", "slope", 0.4, 0.1, 0.7, least=0).verdict
-    'agrees'
-    >>> Claim("it rises", "rises", "slope", 0.4, -0.1, 0.7, least=0).verdict
-    'cannot tell at this size'
-    """
-
-    text: str
-    paper: str
-    measure: str
-    value: float
-    low: float
-    high: float
-    least: float = -inf
-    most: float = inf
-    percent: bool = False
-
-    @property
-    def verdict(self) -> str:
-        if isnan(self.low) or isnan(self.high):
-            return VERDICTS[2]
-        if self.least < self.low and self.high < self.most:
-            return VERDICTS[0]
-        if self.high < self.least or self.most < self.low:
-            return VERDICTS[1]
-        return VERDICTS[2]
-
-    @property
-    def figure_words(self) -> str:
-        """The figure and what it is."""
-        return f"{self._shown(self.value)}: {self.measure}"
-
-    @property
-    def interval_words(self) -> str:
-        """Ends of the interval, or a dash."""
-        return "–" if isnan(self.low) else f"{self._shown(self.low)} to {self._shown(self.high)}"
-
-    @property
-    def words(self) -> str:
-        """Verdict, sentence and both figures."""
-        none = "no interval: that needs three seeds or more of each setting"
-        spread = none if isnan(self.low) else f"95 % interval {self.interval_words}"
-        return (
-            f"{self.verdict.capitalize()}: {self.text}. Here, {self.measure}: {self._shown(self.value)} ({spread}); "
-            f"the paper: {self.paper}."
-        )
-
-    def _shown(self, x: float) -> str:
-        return f"{100 * x:.1f} %" if self.percent else f"{x:.2f}"
+_OBJECTIVE, _STRENGTH = variance_range("objective"), variance_range("objective x strength")
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What a study says on one question.
+def _shares(shares: tuple[float, float, float]) -> str:
+    return f"{100 * shares[1]:.0f} % on average ({100 * shares[0]:.0f} to {100 * shares[2]:.0f} %)"
 
-    Attributes
-    ----------
-    title : str
-        The question.
-    table : DataFrame
-        Every figure with its interval (``low``, ``high``: 95 %, over seeds) and the paper's (``paper``), where it
-        gives one.
-    claims : tuple of Claim
-        Sentences of the paper, and whether this study agrees.
-    source : str
-        Where the paper says so.
-    n_runs : int
-        Runs that the answer rests on.
-    notes : tuple of str
-        What was left out, and how figures were made where that is not plain.
-    """
 
-    title: str
-    table: Any
-    claims: tuple[Claim, ...]
-    source: str
-    n_runs: int
-    notes: tuple[str, ...]
+def _falls(kind: str) -> str:
+    return f"80.7 % becomes {100 * TRANSFER[kind]:.1f} %"
 
-    @property
-    def words(self) -> str:
-        """A line per claim, which begins with agrees, disagrees or cannot tell at this size."""
-        return "\n".join(claim.words for claim in self.claims)
 
-    def figure(self) -> Any:
-        """The picture of the answer, a matplotlib figure."""
-        raise NotImplementedError(f"{type(self).__name__} draws no figure.")
+_claim = partial(Claim, exclusive=True)  # more than nothing, less than strong: the ends themselves tell nothing
 
-    def __str__(self) -> str:
-        return "\n".join([self.title, self.words, "", self.table.to_string(index=False), *self.notes])
+_ALL = (
+    _claim("mean-tc-grows",
+           "The total correlation of the mean representation increases with the regularization strength.",
+           "Figure 1", "no figure: increases", "mean rank correlation with strength", least=0.0),
+    _claim("sampled-tc-falls",
+           "The total correlation of the sampled representation decreases with the regularization strength.",
+           "Figure 1", "no figure: decreases", "mean rank correlation with strength", most=0.0),
+    _claim("mean-codes-stay-correlated",
+           "An uncorrelated aggregated posterior does not make the mean representation uncorrelated.",
+           "Section 5.1, implications", "no figure: with minor exceptions",
+           "runs at full strength whose mean codes have the higher total correlation, less the others, as a share",
+           least=0.0),
+    _claim("metrics-correlated", "All metrics except Modularity are mildly correlated.", "Figure 2",
+           "no figure: mildly correlated", "mean rank correlation", least=0.0),
+    _claim("beta-vae-with-factor-vae", "BetaVAE and FactorVAE score are strongly correlated.", "Figure 2",
+           "no figure: strongly correlated", "their rank correlation, less the mean of all", least=0.0),
+    _claim("mig-with-dci", "MIG and DCI Disentanglement are strongly correlated.", "Figure 2",
+           "no figure: strongly correlated", "their rank correlation, less the mean of all", least=0.0),
+    _claim("modularity-apart", "Modularity is the exception.", "Figure 2", "no figure: the exception",
+           "mean rank correlation of the others, less that with Modularity", least=0.0),
+    _claim("runs-overlap", "A good run with a bad hyperparameter can beat a bad run with a good one.", "Figure 3",
+           "no figure: it can", "chance that a run of the worst strength beats one of the best", least=0.025,
+           percent=True),
+    _claim("objective-share",
+           "The objective explains a share of the variance of the scores as on the paper's data sets.",
+           "Table a, variance explained", _shares(_OBJECTIVE), "mean share", least=_OBJECTIVE[0], most=_OBJECTIVE[2],
+           percent=True),
+    _claim("objective-and-strength-share", "Objective and strength explain a share as on the paper's data sets.",
+           "Table b, variance explained", _shares(_STRENGTH), "mean share", least=_STRENGTH[0], most=_STRENGTH[2],
+           percent=True),
+    _claim("seed-matters-more", "Random seeds and hyperparameters matter more than the objective.",
+           "Section 5.3, implication", "63 % against 37 %", "share that the objective leaves", least=0.5,
+           percent=True),
+    _claim("best-setting-repeats", "A setting that is best with one seed beats a random one with another seed.",
+           "Section 5.4", "80.7 %", "chance to beat a random run", least=0.5,
+           percent=True),
+    _claim("lost-on-other-data", "On another data set most of that is lost.", "Section 5.4",
+           _falls("same metric, other data set"), "half the gain over 50 %, less the gain there", least=0.0,
+           percent=True),
+    _claim("lost-by-other-metric", "By another metric on another data set, too.", "Section 5.4",
+           _falls("other metric, other data set"), "half the gain over 50 %, less the gain there", least=0.0,
+           percent=True),
+    _claim("no-unsupervised-score", "No unsupervised score tells a good training run from a bad one.", "Section 5.4",
+           "no figure: no clear pattern emerges", f"median rank correlation with the metrics (strong from {STRONG} on)",
+           least=-STRONG, most=STRONG),
+    _claim("udr-tells", "UDR tells good runs from bad ones.", "Duan et al. 2020", "it does",
+           "median rank correlation with the metrics", least=0.0),
+    _claim("accuracy-correlated", "Downstream accuracy is correlated with the metrics.", "Figure 5",
+           "no figure: correlated on dSprites", "median rank correlation", least=0.0),
+    _claim("efficiency-unreliable", "Higher scores do not reliably lead to a higher sample efficiency.", "Figure 6",
+           "no figure: not observed", f"median rank correlation (reliable from {STRONG} on)", most=STRONG),
+)  # fmt: skip
+CLAIMS = {claim.id: claim for claim in _ALL}
+
+
+def judged(claim: str, value: ArrayLike, low: ArrayLike, high: ArrayLike, *, parts: Sequence[str] = ("",)) -> Claim:
+    """The claim of this id with figures of a study, each with its 95 % interval over seeds (NaN with too few seeds)."""
+    numbers = np.column_stack([np.ravel(x) for x in (value, low, high)])
+    found = {name: Part(*map(float, row)) for name, row in zip(parts, numbers, strict=True)}
+    needed = ("An interval needs three seeds or more of each setting.",) * bool(np.isnan(numbers).any())
+    return CLAIMS[claim].judge(found, *needed)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from unbraid.metrics import METRICS
 from unbraid.runtime.extras import require
-from unbraid.study.analysis.claims import Unanswerable
+from unbraid.study.analysis.answers import Unanswerable
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]

@@ -8,13 +8,15 @@ import numpy as np
 from unbraid.evaluation.interval import interval
 from unbraid.report.drawing import BLUE, RED, panels, quiet
 from unbraid.runtime.extras import require
-from unbraid.study.analysis.claims import Answer, Claim, Unanswerable
+from unbraid.study.analysis.answers import Answer, Unanswerable
+from unbraid.study.analysis.claims import judged
 from unbraid.study.analysis.frames import SETTING, Floats, Ints, StudyLike, scored
 from unbraid.study.analysis.paper import PAPER, method_title
 from unbraid.study.analysis.resampling import over_seeds, rank_correlations
 
 TC = "total_correlation"
 WEAKER = "annealed-vae"  # its strength is a capacity: more of it regularises less; the paper leaves it out, too
+CLAIMS = ("mean-tc-grows", "sampled-tc-falls", "mean-codes-stay-correlated")  # in the order of _trends
 
 
 @dataclass(frozen=True)
@@ -90,10 +92,11 @@ def independence(study: StudyLike, *, n_resamples: int = 500, random_state: int 
     table = pandas.DataFrame(rows, columns=columns)
     table.loc[table["method"] == WEAKER, "paper"] = ""
     overall, again = (x[..., counted, :].mean(axis=-2) for x in (found, drawn))
+    ends = interval(overall, again, (-1.0, 1.0))
     return Independence(
         title="Do the regularisers make the codes independent?",
         table=table,
-        claims=_claims(overall, *interval(overall, again, (-1.0, 1.0))),
+        claims=tuple(judged(claim, *figure) for claim, *figure in zip(CLAIMS, overall, *ends)),
         source=f"{PAPER}, section 5.1, figure 1 (Color-dSprites; no figures in print)",
         n_runs=len(frame),
         notes=_notes(counted),
@@ -130,24 +133,6 @@ def _trends(values: Floats, groups: Ints, strongest: Any) -> Floats:
         top = values[(groups == k) & strongest]
         out[k] = *np.nan_to_num(with_strength), np.mean(top[:, 1] > top[:, 2]) - np.mean(top[:, 1] < top[:, 2])
     return out
-
-
-def _claims(value: Floats, low: Floats, high: Floats) -> tuple[Claim, ...]:
-    text = (
-        ("the total correlation of the mean codes grows with the strength", "it grows", "mean trend", 0.0, np.inf),
-        ("the total correlation of the sampled codes falls with the strength", "it falls", "mean trend", -np.inf, 0.0),
-        (
-            "at full strength the mean codes are more correlated than the sampled ones",
-            "they are, with minor exceptions",
-            "runs where they are, less runs where they are not, as a share",
-            0.0,
-            np.inf,
-        ),
-    )
-    return tuple(
-        Claim(said, paper, measure, float(value[j]), float(low[j]), float(high[j]), least, most)
-        for j, (said, paper, measure, least, most) in enumerate(text)
-    )
 
 
 def _levels(frame: Any) -> Any:

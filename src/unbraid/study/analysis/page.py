@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from unbraid.report.study import StudyPage, study_page
 from unbraid.runtime.extras import require
-from unbraid.study.analysis.claims import Answer, Unanswerable
+from unbraid.study.analysis.answers import Answer, Unanswerable
 from unbraid.study.analysis.frames import SETTING, StudyLike, scored
 from unbraid.study.analysis.paper import METRIC_TITLES, metric_title
 from unbraid.study.analysis.questions import QUESTIONS

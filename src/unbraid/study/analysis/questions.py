@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from unbraid.study.analysis.agreement import agreement
-from unbraid.study.analysis.claims import Answer
+from unbraid.study.analysis.answers import Answer
 from unbraid.study.analysis.independence import independence
 from unbraid.study.analysis.selection import selection
 from unbraid.study.analysis.spread import spread

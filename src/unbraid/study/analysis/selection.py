@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
+from unbraid.evaluation.claims import Claim
 from unbraid.evaluation.interval import interval
 from unbraid.report.drawing import BLUE, GREY, figure, quiet
 from unbraid.runtime.extras import require
 from unbraid.study.analysis.agreement import heat_matrix
-from unbraid.study.analysis.claims import Answer, Claim
+from unbraid.study.analysis.answers import Answer
+from unbraid.study.analysis.claims import judged
 from unbraid.study.analysis.frames import Floats, Scored, StudyLike, chosen_metrics, scored
 from unbraid.study.analysis.paper import METRIC_TITLES, PAPER, TRANSFER, metric_title
 from unbraid.study.analysis.resampling import LEAST_SEEDS, median_of_last, over_seeds, rank_correlations, seeds_per_cell
 from unbraid.study.analysis.transfer import KINDS, chances, seed_grids
 from unbraid.study.analysis.unsupervised import HIGH_IS_GOOD, unsupervised_scores
-
-STRONG = 0.5  # a rank correlation from here on is called strong
 
 
 @dataclass(frozen=True)
@@ -173,30 +173,19 @@ def _picked(values: Floats, n_criteria: int) -> Floats:
 def _transfer_claims(found: Floats, drawn: Floats) -> Iterator[Claim]:
     if not np.isfinite(found[0]):  # one seed of each setting: there is no other run to look at
         return
-    measure = "chance to beat a random run"
-    low, high = interval(found[0], drawn[:, 0], (0.0, 1.0))
-    yield Claim("a setting that was best with one seed is better than a random one with another", "80.7 %", measure,
-                float(found[0]), float(low), float(high), least=0.5, percent=True)  # fmt: skip
-    for kind, where in ((2, "on another data set"), (3, "by another metric on another data set")):
+    yield judged("best-setting-repeats", found[0], *interval(found[0], drawn[:, 0], (0.0, 1.0)))
+    for kind, claim in ((2, "lost-on-other-data"), (3, "lost-by-other-metric")):
         if np.isfinite(found[kind]):
-            lost = [(x[..., 0] - 0.5) / 2 - (x[..., kind] - 0.5) for x in (found, drawn)]
-            low, high = interval(lost[0], lost[1], (-1.0, 1.0))
-            yield Claim(
-                f"more than half of that gain is lost {where}",
-                f"80.7 % falls to {100 * TRANSFER[KINDS[kind]]:.1f} %",
-                f"{100 * found[0]:.1f} % becomes {100 * found[kind]:.1f} %; half the first gain less the second",
-                float(lost[0]), float(low), float(high), least=0.0, percent=True,
-            )  # fmt: skip
+            lost, again = ((x[..., 0] - 0.5) / 2 - (x[..., kind] - 0.5) for x in (found, drawn))
+            yield judged(claim, lost, *interval(lost, again, (-1.0, 1.0)))
 
 
 def _criterion_claims(known: list[str], found: Floats, drawn: Floats) -> Iterator[Claim]:
-    for i, criterion in enumerate(known):
-        value, again = (median_of_last(x[..., i, :], 2) for x in (found, drawn))
-        low, high = interval(value, again, (-1.0, 1.0))
-        numbers = float(value), float(low), float(high)
-        measure = "median rank correlation with the metrics"
-        if criterion == "UDR":
-            yield Claim("UDR tells good runs from bad ones", "Duan et al. 2020: it does", measure, *numbers, least=0.0)
-        else:
-            yield Claim(f"{criterion} does not tell good runs from bad ones", "no clear pattern",
-                        f"{measure} (strong from {STRONG} on)", *numbers, -STRONG, STRONG)  # fmt: skip
+    value, again = (median_of_last(np.moveaxis(x, -2, -3), 2) for x in (found, drawn))
+    low, high = interval(value, again, (-1.0, 1.0))
+    figures = dict(zip(known, zip(value, low, high)))
+    udr = figures.pop("UDR", None)
+    if figures:
+        yield judged("no-unsupervised-score", *zip(*figures.values()), parts=list(figures))
+    if udr is not None:
+        yield judged("udr-tells", *udr)

@@ -9,7 +9,8 @@ import numpy as np
 from unbraid.evaluation.interval import interval
 from unbraid.report.drawing import GREY, figure, quiet
 from unbraid.runtime.extras import require
-from unbraid.study.analysis.claims import Answer, Claim, Unanswerable
+from unbraid.study.analysis.answers import Answer, Unanswerable
+from unbraid.study.analysis.claims import judged
 from unbraid.study.analysis.frames import SETTING, Floats, Ints, StudyLike, chosen_metrics, scored
 from unbraid.study.analysis.paper import METRIC_TITLES, PAPER, method_title, metric_title
 from unbraid.study.analysis.resampling import over_seeds
@@ -115,16 +116,10 @@ def spread(
         ],
         columns=["dataset", "method", "metric", "overlap", "low", "high"],
     )
-    claim = Claim(
-        "a good run of a bad strength can beat a bad run of a good one",
-        "it can (no figure)",
-        "chance that a run of a method's worst strength beats one of its best",
-        float(overall.mean()), float(ends[0]), float(ends[1]), least=0.025, percent=True,
-    )  # fmt: skip
     return Spread(
         title="How do scores spread over methods, strengths and seeds?",
         table=table.merge(by, on=["dataset", "method", "metric"], how="left"),
-        claims=(claim,),
+        claims=(judged("runs-overlap", overall.mean(), *ends),),
         source=f"{PAPER}, section 5.3, figure 3 (Cars3D; no figures in print)",
         n_runs=len(frame),
         notes=(

@@ -6,17 +6,18 @@ from typing import Any
 
 import numpy as np
 
+from unbraid.evaluation.claims import Claim
 from unbraid.evaluation.interval import interval
 from unbraid.report.drawing import panels
 from unbraid.runtime.extras import require
 from unbraid.study.analysis.agreement import heat_matrix
-from unbraid.study.analysis.claims import Answer, Claim, Unanswerable
+from unbraid.study.analysis.answers import Answer, Unanswerable
+from unbraid.study.analysis.claims import judged
 from unbraid.study.analysis.frames import Floats, Scored, StudyLike, chosen_metrics, scored
 from unbraid.study.analysis.paper import METRIC_TITLES, PAPER, metric_title
 from unbraid.study.analysis.readout import read_accuracy
 from unbraid.study.analysis.resampling import median_of_last, over_seeds, rank_correlations
 
-STRONG = 0.5
 ACCURACY = {"downstream_logistic": "accuracy, logistic", "downstream_trees": "accuracy, trees"}
 EFFICIENCY = {"efficiency_logistic": "efficiency, logistic", "efficiency_trees": "efficiency, trees"}
 FEW, MANY, TEST, DRAWS = 100, 8000, 2000, 10
@@ -141,28 +142,10 @@ def _related(values: Floats, home: Any, datasets: Sequence[str], n_tasks: int) -
 
 def _claims(tasks: list[str], names: list[str], found: Floats, drawn: Floats) -> tuple[Claim, ...]:
     plain = [j for j, name in enumerate(names) if name != "modularity"] or list(range(len(names)))
-    text = (
-        (
-            "accuracy",
-            "metrics (but Modularity) and downstream accuracy are correlated",
-            "they are on dSprites",
-            0.0,
-            2.0,
-        ),
-        (
-            "efficiency",
-            "higher scores do not reliably bring a higher efficiency",
-            "not observed",
-            -2.0,
-            STRONG,
-        ),
-    )
     claims = []
-    for kind, said, paper, least, most in text:
+    for kind, claim in (("accuracy", "accuracy-correlated"), ("efficiency", "efficiency-unreliable")):
         mine = [t for t, task in enumerate(tasks) if task.startswith(kind)]
         if mine:
             value, again = (median_of_last(x[..., mine, :][..., plain], 3) for x in (found, drawn))
-            low, high = interval(value, again, (-1.0, 1.0))
-            measure = "median rank correlation" + (f" (reliable from {STRONG} on)" if kind == "efficiency" else "")
-            claims.append(Claim(said, paper, measure, float(value), float(low), float(high), least, most))
+            claims.append(judged(claim, value, *interval(value, again, (-1.0, 1.0))))
     return tuple(claims)

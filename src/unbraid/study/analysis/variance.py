@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from unbraid.evaluation.claims import Claim
 from unbraid.evaluation.interval import interval
 from unbraid.report.drawing import BLUE, GREY, RED, panels, quiet
 from unbraid.runtime.extras import require
-from unbraid.study.analysis.claims import Answer, Claim, Unanswerable
+from unbraid.study.analysis.answers import Answer, Unanswerable
+from unbraid.study.analysis.claims import judged
 from unbraid.study.analysis.frames import Floats, Ints, StudyLike, chosen_metrics, scored
 from unbraid.study.analysis.paper import (
     METRIC_TITLES,
@@ -17,7 +19,6 @@ from unbraid.study.analysis.paper import (
     VARIANCE,
     metric_title,
     variance_explained_by,
-    variance_range,
 )
 from unbraid.study.analysis.resampling import LEAST_SEEDS, resamples, seeds_per_cell
 
@@ -164,22 +165,9 @@ def _claims(found: Floats, drawn: Floats) -> tuple[Claim, ...]:
     """``found`` (data sets, parts, metrics): the claims are about its mean over data sets and metrics."""
     value, spread = found.mean(axis=(0, 2)), drawn.mean(axis=(1, 3))
     low, high = interval(value, spread, (0.0, 1.0))
-    claims = []
-    for p, part in enumerate(PARTS):
-        least, mean, most = variance_range(part)
-        claims.append(
-            Claim(
-                f"the {part.replace(' x ', ' and its ')} explain{'s' if p == 0 else ''} a share of the variance as in "
-                f"the paper's data sets ({100 * least:.0f} % to {100 * most:.0f} %)",
-                f"{100 * mean:.0f} % on average", "mean share", float(value[p]), float(low[p]), float(high[p]),
-                least, most, percent=True,
-            )
-        )  # fmt: skip
-    rest = 1 - value[0]
-    ends = interval(rest, 1 - spread[:, 0], (0.0, 1.0))
-    claims.append(
-        Claim("strength and seed matter more than the objective", "63 % against 37 %",
-              "share that the objective leaves to strength and seed", float(rest), float(ends[0]), float(ends[1]),
-              least=0.5, percent=True)
-    )  # fmt: skip
-    return tuple(claims)
+    rest, again = 1 - value[0], 1 - spread[:, 0]
+    return (
+        judged("objective-share", value[0], low[0], high[0]),
+        judged("objective-and-strength-share", value[1], low[1], high[1]),
+        judged("seed-matters-more", rest, *interval(rest, again, (0.0, 1.0))),
+    )

@@ -1,0 +1,193 @@
+"""A claim, the figures here that bear on it, and the verdict that follows: computed from a tolerance, never by eye.
+
+A claim has parts (a data set, a noise level, a method; a single one has the name ""), each with a figure, and a
+tolerance that the figures must lie in: all parts in it is "reproduced", some "partly", none "not reproduced". A part
+whose interval includes the threshold counts neither way; where all do, one "cannot tell at this size". A claim without
+figures "cannot be tried here".
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import KW_ONLY, dataclass, field, replace
+from math import inf, isnan, nan
+from typing import NamedTuple, Self
+
+import numpy as np
+from scipy import stats
+
+REPRODUCED, PARTLY, NOT_REPRODUCED = "reproduced", "partly", "not reproduced"
+CANNOT_TELL, CANNOT_BE_TRIED = "cannot tell at this size", "cannot be tried here"
+VERDICTS = (REPRODUCED, PARTLY, NOT_REPRODUCED, CANNOT_TELL, CANNOT_BE_TRIED)
+
+
+class Part(NamedTuple):
+    """A figure and its interval: the figure itself where it is exact, NaN where there are too few values for one."""
+
+    value: float
+    low: float
+    high: float
+
+    def show(self, percent: bool = False) -> str:
+        """The figure and its interval.
+
+        >>> Part(0.5, 0.4, 0.61).show(), Part(0.5, 0.4, 0.61).show(percent=True)
+        ('0.5 (0.4 to 0.61)', '50.0 % (40.0 % to 61.0 %)')
+        """
+        value, low, high = (f"{100 * x:.1f} %" if percent else f"{x:.3g}" for x in self)
+        if isnan(self.low) or isnan(self.high):
+            return f"{value} (no interval)"
+        return value if self.low == self.high else f"{value} ({low} to {high})"
+
+
+def part(value: float) -> Part:
+    """A figure that is exact.
+
+    >>> part(0.5).show()
+    '0.5'
+    """
+    return Part(float(value), float(value), float(value))
+
+
+def mean_part(values: Iterable[float], level: float = 0.95) -> Part:
+    """The mean with Student's interval; a single value has none, so it counts neither way.
+
+    >>> mean_part([0.9, 1.0, 1.1]).show()
+    '1 (0.752 to 1.25)'
+    """
+    found = np.asarray(list(values), dtype=float)
+    if len(found) < 2:
+        return Part(float(found.mean()), nan, nan)
+    half = stats.t.ppf((1 + level) / 2, len(found) - 1) * found.std(ddof=1) / np.sqrt(len(found))
+    return Part(float(found.mean()), float(found.mean() - half), float(found.mean() + half))
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of a paper, how it is judged, and, once it is, the figures.
+
+    Attributes
+    ----------
+    id : str
+        Kebab-case, and unique in its paper: what a claim is found by.
+    text : str
+        What the paper says, in a sentence.
+    source : str
+        Where: the number of a figure, a table or a section.
+    paper : str
+        Its figure there, or what it says in place of one.
+    measure : str
+        What the figure here is.
+    least, most : float
+        The tolerance: the claim holds of a part whose figure (and whose whole interval) lies between these.
+    exclusive : bool
+        The ends of the tolerance are outside: "more than" in place of "at least".
+    percent : bool
+        Figures are written as per cent.
+    why : str
+        Why the figures differ from the paper's, or what was run in another way.
+    parts : mapping of name to Part
+        The figures; none before :meth:`judge`.
+
+    Examples
+    --------
+    >>> claim = Claim("it-rises", "It rises.", "Figure 1", "rises", "slope", least=0.95)
+    >>> claim.judge({"a": part(0.99), "b": part(0.9)}).verdict
+    'partly'
+    >>> claim.judge({"a": part(0.9)}).verdict, claim.judge({"": Part(0.96, 0.9, 1.0)}).verdict, claim.verdict
+    ('not reproduced', 'cannot tell at this size', 'cannot be tried here')
+    """
+
+    id: str
+    text: str
+    source: str
+    paper: str
+    measure: str
+    _: KW_ONLY
+    least: float = -inf
+    most: float = inf
+    exclusive: bool = False
+    percent: bool = False
+    why: str = ""
+    parts: Mapping[str, Part] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", self.id):
+            raise ValueError(f"the id of a claim is kebab-case, such as 'mcc-of-faces'; received {self.id!r}.")
+
+    def judge(self, parts: Mapping[str, Part], *reasons: str) -> Self:
+        """This claim with figures; ``reasons`` are added to ``why``."""
+        return replace(self, parts=dict(parts), why=" ".join([self.why, *reasons]).strip())
+
+    def holds(self, figure: Part) -> bool | None:
+        """Whether a part is as the paper says; None where its interval includes the threshold, or it has none."""
+        if any(isnan(x) for x in figure):
+            return None
+        inside = self.least <= figure.low and figure.high <= self.most
+        if inside and not (self.exclusive and {figure.low, figure.high} & {self.least, self.most}):
+            return True
+        return False if figure.high < self.least or figure.low > self.most else None
+
+    @property
+    def verdict(self) -> str:
+        found = {self.holds(figure) for figure in self.parts.values()}
+        if not found:
+            return CANNOT_BE_TRIED
+        if True in found:
+            return REPRODUCED if len(found) == 1 else PARTLY
+        return NOT_REPRODUCED if False in found else CANNOT_TELL
+
+    @property
+    def held(self) -> list[str]:
+        """Names of the parts that are as the paper says."""
+        return [name for name, figure in self.parts.items() if self.holds(figure)]
+
+    @property
+    def undecided(self) -> list[str]:
+        """Names of the parts that count neither way."""
+        return [name for name, figure in self.parts.items() if self.holds(figure) is None]
+
+    @property
+    def tolerance(self) -> str:
+        """The range in words.
+
+        >>> Claim("c", "", "", "", "", least=0.95).tolerance
+        'at least 0.95'
+        >>> Claim("c", "", "", "", "", most=0, exclusive=True).tolerance
+        'less than 0'
+        """
+        if self.most == inf:
+            return f"{'more than' if self.exclusive else 'at least'} {self.least:g}"
+        if self.least == -inf:
+            return f"{'less than' if self.exclusive else 'at most'} {self.most:g}"
+        return f"{self.least:g} to {self.most:g}"
+
+    @property
+    def here(self) -> str:
+        """What was measured, and the figures with their intervals."""
+        shown = ((name, figure.show(self.percent)) for name, figure in self.parts.items())
+        return f"{self.measure}: {'; '.join(f'{name} {figure}'.lstrip() for name, figure in shown) or '–'}"
+
+    @property
+    def words(self) -> str:
+        """Verdict, sentence and both figures."""
+        return (
+            f"{self.verdict.capitalize()}: {self.text} Here, {self.here}; the paper: {self.paper}. {self.why}".strip()
+        )
+
+    @property
+    def value(self) -> float:
+        """The figure of a claim with a single part; ``low`` and ``high`` are the ends of its interval."""
+        return self._single.value
+
+    @property
+    def low(self) -> float:
+        return self._single.low
+
+    @property
+    def high(self) -> float:
+        return self._single.high
+
+    @property
+    def _single(self) -> Part:
+        (found,) = self.parts.values()
+        return found

@@ -1,0 +1,58 @@
+"""Claims: tolerances, intervals and the verdicts that follow."""
+
+from math import nan
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from unbraid.evaluation.claims import Claim, Part, mean_part, part
+
+ABOVE_HALF = Claim("above-half", "It is above a half.", "Figure 1", "0.7", "share", least=0.5)
+
+
+@pytest.mark.parametrize(
+    ("figures", "verdict"),
+    [
+        ({"a": part(0.5), "b": part(0.9)}, "reproduced"),
+        ({"a": Part(0.6, 0.4, 0.8), "b": Part(0.6, 0.55, 0.7)}, "partly"),
+        ({"a": part(0.1), "b": part(0.9)}, "partly"),
+        ({"a": Part(0.6, 0.4, 0.8), "b": part(0.1)}, "not reproduced"),
+        ({"a": Part(0.6, 0.4, 0.8)}, "cannot tell at this size"),
+        ({"a": mean_part([0.9])}, "cannot tell at this size"),  # one seed decides nothing
+        ({"a": part(nan)}, "cannot tell at this size"),
+        ({"a": Part(0.9, nan, nan)}, "cannot tell at this size"),
+        ({}, "cannot be tried here"),
+    ],
+)
+def test_the_verdict_follows_from_the_figures(figures, verdict):
+    assert ABOVE_HALF.judge(figures).verdict == verdict
+
+
+def test_the_ends_of_an_exclusive_tolerance_are_outside():
+    rises = Claim("rises", "It rises.", "Figure 1", "rises", "slope", least=0.0, exclusive=True)
+    assert rises.judge({"": part(0.0)}).verdict == "cannot tell at this size"
+    assert rises.judge({"": Part(0.2, 0.0, 0.4)}).verdict == "cannot tell at this size"
+    assert rises.judge({"": Part(0.2, 0.1, 0.4)}).verdict == "reproduced"
+    assert rises.judge({"": Part(-0.2, -0.4, -0.1)}).verdict == "not reproduced"
+
+
+def test_a_judged_claim_has_figures_reasons_and_words():
+    found = ABOVE_HALF.judge({"": Part(0.6, 0.55, 0.7)}, "Fewer points.")
+    assert (found.value, found.low, found.high) == (0.6, 0.55, 0.7)
+    assert found.why == "Fewer points."
+    for fact in ("It is above a half.", "share: 0.6 (0.55 to 0.7)", "0.7", "Fewer points."):
+        assert fact in found.words
+    assert not ABOVE_HALF.parts
+
+
+@pytest.mark.parametrize("name", ["", "Above half", "above_half", "-above", "It rises."])
+def test_an_id_is_kebab_case(name):
+    with pytest.raises(ValueError, match="kebab-case"):
+        Claim(name, "", "", "", "")
+
+
+def test_mean_part_is_students_interval():
+    values = np.random.default_rng(0).normal(size=8)
+    low, high = stats.t.interval(0.95, 7, values.mean(), stats.sem(values))
+    assert mean_part(values) == pytest.approx((values.mean(), low, high))
