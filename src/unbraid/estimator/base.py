@@ -50,6 +50,11 @@ class Estimator(InheritsParameters, ClassNamePrefixFeaturesOutMixin, Transformer
     def _summary(self) -> Summary:
         raise NotImplementedError
 
+    @property
+    def uses(self) -> tuple[str, ...]:
+        """What ``fit`` uses besides X, with these parameters: of labels, pairs, time, sets and covariates."""
+        return uses_of(type(self))
+
     def _observed(self, X: Any, labels: Any = None, **evidence: Any) -> Observations:
         """X and what ``fit`` was told about its rows, as one; what is given twice or not used is refused."""
         observed = observe(X, labels=labels, **evidence)

@@ -38,6 +38,11 @@ class FollowedByICA(SpectralEstimator):
         self.n_init = n_init
         self.trust = trust
 
+    @property
+    def uses(self) -> tuple[str, ...]:
+        used = ROTATIONS.get(self.rotation)
+        return (used,) if used else ()
+
     def _settings(self, d: int) -> Settings:
         # Other evidence says nothing about independence, so settings are then chosen by distances alone.
         contrast = self.contrast if self.rotation == "independence" else None
@@ -66,7 +71,7 @@ class FollowedByICA(SpectralEstimator):
         """
         if self.rotation not in ROTATIONS:
             raise ValueError(f"rotation is {self.rotation!r}; it must be one of {', '.join(map(repr, ROTATIONS))}.")
-        known = self._observed(X, y if ROTATIONS[self.rotation] == "labels" else None, pairs=pairs, time=time)
+        known = self._observed(X, y if "labels" in self.uses else None, pairs=pairs, time=time)
         check_rotation(self.rotation, known)
         if self.trust not in TRUST:
             raise ValueError(f"trust is {self.trust!r}; it must be one of {', '.join(map(repr, TRUST))}.")

@@ -1,0 +1,140 @@
+"""What is known about rows is checked against them once, cut with them, and told apart by one fingerprint."""
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import unbraid as ub
+from unbraid.data.observations import observe
+from unbraid.data.rows import Rows
+
+N = 12
+X = np.random.default_rng(0).normal(size=(N, 3))
+KNOWN = {
+    "labels": np.arange(N) % 3,
+    "pairs": np.array([[0, 1], [2, 5], [4, 11]]),
+    "time": np.linspace(0, 1, N),
+    "sets": np.repeat(np.arange(N // 2), 2),
+    "covariates": np.arange(2.0 * N).reshape(N, 2),
+}
+ALSO = {"factors": np.arange(N), "names": [f"row {i}" for i in range(N)]}
+
+
+def test_it_holds_what_it_is_given_and_says_so():
+    known = ub.Observations(X, **KNOWN, **ALSO)
+    assert known.X is X
+    assert (len(known), known.shape, known.evidence) == (N, (N, 3), tuple(KNOWN))
+    for name, value in (KNOWN | ALSO).items():
+        np.testing.assert_array_equal(getattr(known, name), value)
+        assert name in repr(known)
+    assert "pairs" not in repr(ub.Observations(X))
+
+
+def test_it_cannot_be_changed():
+    known = ub.Observations(X, **KNOWN)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        known.labels = None
+    with pytest.raises(ValueError, match="read-only"):
+        known.labels[0] = 7
+    assert KNOWN["labels"].flags.writeable
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"labels": np.zeros(N - 1)}, r"labels.*\(11,\).*12"),
+        ({"labels": np.zeros((N, 2, 2))}, r"labels.*\(12, 2, 2\)"),
+        ({"labels": np.zeros(N, complex)}, "labels.*complex128"),
+        ({"pairs": np.zeros((4, 3), int)}, r"pairs.*\(4, 3\)"),
+        ({"pairs": [[0.0, 1.0]]}, "pairs.*float64"),
+        ({"pairs": [[0, N]]}, "0 to 12.*0 to 11"),
+        ({"pairs": [[-1, 3]]}, "-1 to 3"),
+        ({"pairs": [[0, 1], [7, 7]]}, "row 7"),
+        ({"pairs": np.zeros(N, int)}, "12 rows"),
+        ({"time": np.zeros((N, 2))}, r"\(12, 2\)"),
+        ({"time": [np.nan] * N}, "12 rows"),
+        ({"time": np.array(["NaT"] * N, "datetime64[s]")}, "12 rows"),
+        ({"time": ["soon"] * N}, "soon"),
+        ({"sets": np.zeros((N, 2))}, r"sets.*\(12, 2\)"),
+        ({"covariates": np.full(N, np.inf)}, "covariates.*12"),
+        ({"factors": np.zeros(3)}, r"factors.*\(3,\)"),
+        ({"names": ["a"]}, r"names.*\(1,\)"),
+    ],
+)
+def test_what_does_not_belong_to_the_rows_is_refused(given, message):
+    with pytest.raises(ValueError, match=message):
+        ub.Observations(X, **given)
+
+
+def test_rows_that_are_drawn_anew_cannot_be_known():
+    with pytest.raises(ValueError, match="sample"):
+        ub.Observations(ub.datasets.load("isometric"), labels=np.zeros(10))
+    with pytest.raises(TypeError, match="Observations"):
+        ub.Observations(ub.Observations(X))
+
+
+def test_pairs_by_a_number_per_row_are_the_same_pairs():
+    numbers = np.full(N, -1)
+    for number, pair in enumerate(KNOWN["pairs"]):
+        numbers[pair] = number
+    np.testing.assert_array_equal(ub.Observations(X, pairs=numbers).pairs, KNOWN["pairs"])
+    half = ub.Observations(X[:6], pairs=numbers[:6])  # as cross-validation cuts it
+    np.testing.assert_array_equal(half.pairs, [[0, 1], [2, 5]])
+
+
+@pytest.mark.parametrize(
+    "dates", [pd.date_range("2024-01-31", periods=N), [f"2024-05-{d:02d}" for d in range(1, N + 1)]]
+)
+def test_dates_are_times(dates):
+    known = ub.Observations(X, time=dates)
+    assert known.time.dtype.kind == "M"
+    assert (np.diff(known.time) == np.timedelta64(1, "D")).all()
+
+
+@pytest.mark.parametrize("rows", [[11, 4, 0, 1], np.isin(np.arange(N), [0, 1, 4, 11])])
+@pytest.mark.parametrize("form", [np.asarray, pd.DataFrame, list, lambda x: ub.Blocks([x[:5], x[5:]])])
+def test_a_subset_has_the_rows_and_what_is_known_of_them(rows, form):
+    known = ub.Observations(form(X), **KNOWN, **ALSO)
+    if isinstance(known.X, ub.Blocks):
+        with pytest.raises(TypeError, match="number"):
+            known.subset(rows)
+        return
+    part = known.subset(rows)
+    index = np.arange(N)[rows]
+    np.testing.assert_array_equal(np.asarray(part.X), X[index])
+    for name in ("labels", "time", "sets", "covariates", "factors", "names"):
+        np.testing.assert_array_equal(getattr(part, name), np.asarray((KNOWN | ALSO)[name])[index])
+    assert {tuple(sorted(index[pair])) for pair in part.pairs} == {(0, 1), (4, 11)}
+    assert len(known[rows, ...]) == 4
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_the_fingerprint_tells_other_evidence_apart(name):
+    known, bare = ub.Observations(X, **KNOWN), ub.Observations(X)
+    other = ub.Observations(X, **KNOWN | {name: KNOWN[name][::-1]})
+    assert known.fingerprint() == ub.Observations(X.copy(), **KNOWN).fingerprint()
+    assert known.fingerprint() != other.fingerprint()
+    assert known.only(name).fingerprint() != bare.fingerprint()
+    uses = [kind for kind in KNOWN if kind != name]
+    assert known.fingerprint(uses) == other.fingerprint(uses)
+    assert bare.fingerprint() == f"X {Rows(X).fingerprint()}"
+    assert known.fingerprint() != ub.Observations(X + 1, **KNOWN).fingerprint()
+
+
+def test_factors_and_names_are_no_evidence():
+    assert ub.Observations(X, **ALSO).fingerprint() == ub.Observations(X).fingerprint()
+
+
+def test_text_has_one_mark_whatever_its_type():
+    words = np.array(["a", "bb"] * (N // 2))
+    marks = [ub.Observations(X, labels=form).marks() for form in (words, words.astype("U9"), words.astype(object))]
+    assert marks[0] == marks[1] == marks[2]
+
+
+def test_evidence_given_twice_is_refused():
+    with pytest.raises(ValueError, match="twice"):
+        observe(ub.Observations(X, time=KNOWN["time"]), time=KNOWN["time"])
+    both = observe(ub.Observations(X, time=KNOWN["time"]), labels=KNOWN["labels"])
+    assert both.evidence == ("labels", "time")
