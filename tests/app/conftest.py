@@ -10,8 +10,9 @@ from playwright.sync_api import sync_playwright
 
 import unbraid as ub
 from unbraid.app.examples import keep
-from unbraid.app.explorer import Explorer, workspace_of
+from unbraid.app.explorer import Explorer
 from unbraid.app.view import view_of_run
+from unbraid.app.workspace import workspace_of
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "browser.py"
 

@@ -18,10 +18,10 @@ from tests.app.conftest import centroid, spectra
 from tests.cli.command_line import run
 from tests.facts import facts
 from unbraid.app.examples import Names, clean_name, keep, read, some_rows
-from unbraid.app.explorer import workspace_of
 from unbraid.app.loading import read_opening
 from unbraid.app.pictures import Look
 from unbraid.app.view import view_of, view_of_run
+from unbraid.app.workspace import workspace_of
 from unbraid.diagnosis.findings import ANSWERS
 from unbraid.saving.persistence import NotARunError
 

@@ -14,9 +14,10 @@ import unbraid as ub
 from tests.app.conftest import centroid, spectra, until
 from tests.app.test_page import drag, picture, sliders
 from unbraid.app.examples import Names, keep
-from unbraid.app.explorer import Explorer, loading_of, workspace_of
+from unbraid.app.explorer import Explorer, loading_of
 from unbraid.app.loading import OPENING, Loading, keep_opening, read_opening
 from unbraid.app.view import view_of_run
+from unbraid.app.workspace import workspace_of
 
 
 def ask(address, name, question=None):

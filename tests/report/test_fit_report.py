@@ -46,7 +46,7 @@ EXPECTED = {
     "autoencoders": [*COMMON, "Reconstructions", "Training"],
     "flows": ["Codes", "Factor maps", "Moving along each code", "Distances", "Spectrum", "Training"],
     "geometry": ["Spectrum", "Subspaces"],
-    "product-manifold": ["Codes", "Moving along each code"],
+    "product": ["Codes", "Moving along each code"],
 }
 
 
@@ -62,7 +62,7 @@ def test_every_method_has_a_page(name):
         model.fit(X) if labels is None else model.fit(X, labels)
     page = ub.report.fit_report(model, X, factors if factors.ndim == 2 else None).html()
     found = headings(page)
-    title, expected = METHODS[name].title, EXPECTED.get(name, EXPECTED[METHODS[name].family])
+    title, expected = METHODS[name].title, EXPECTED[METHODS[name].family]
     assert f"<h1>{title}</h1>" in page
     assert set(expected) | {f"How far to trust {title}"} <= set(found)
     assert len(found) == len(set(found))

@@ -1,8 +1,6 @@
 """What a run keeps beside its model so that it can be looked at: some of the data, and the names given to its codes."""
 
 import json
-import os
-import secrets
 from dataclasses import dataclass
 from pathlib import Path
 from zipfile import BadZipFile
@@ -10,6 +8,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
+from unbraid.runtime.writing import written_whole
 from unbraid.saving.persistence import NotARunError
 
 EXAMPLES, NAMES = "examples.npz", "names.json"
@@ -38,12 +37,8 @@ def keep(run: Path, rows: NDArray, codes: NDArray | None) -> None:
     kept = np.asarray(rows[chosen], dtype=np.float32)
     bytes_of = np.round(255 * np.clip(kept, 0, 1)).astype(np.uint8)
     whole = kept.ndim > 2 and np.array_equal(bytes_of.astype(np.float32) / np.float32(255), kept)
-    part = run / f"examples-{secrets.token_hex(8)}.npz"
-    try:
+    with written_whole(run / EXAMPLES) as part:
         np.savez_compressed(part, rows=bytes_of if whole else kept, codes=codes[chosen])
-        part.replace(run / EXAMPLES)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def some_rows(rows: NDArray) -> NDArray[np.intp]:
@@ -98,12 +93,8 @@ class Names:
         given = {**self._given, code: clean_name(name)}
         given = {code: name for code, name in given.items() if name}
         if self._path is not None:
-            part = self._path.with_name(f"names-{secrets.token_hex(8)}.json")
-            try:
+            with written_whole(self._path) as part:
                 part.write_text(json.dumps({str(code): name for code, name in sorted(given.items())}, indent=1))
-                os.replace(part, self._path)
-            finally:
-                part.unlink(missing_ok=True)
         self._given = given
         return self[code]
 

@@ -12,11 +12,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from unbraid.app.examples import Examples, read, some_rows
 from unbraid.app.loading import Loading, keep_opening, read_opening
-from unbraid.data.rows import Rows
 from unbraid.runtime.extras import require
 
 if TYPE_CHECKING:  # these bring scikit-learn, and the page of a saved run is there before
@@ -141,6 +137,8 @@ def explore(model: Any, X: Any = None, *, port: int = 0, open_browser: bool = Tr
     True
     >>> page.close()
     """
+    from unbraid.app.workspace import workspace_of
+
     models = model if isinstance(model, list) else [model]
     explorer = Explorer(workspace_of([_as_view(m) for m in models], X), port).start()
     if open_browser:
@@ -167,41 +165,9 @@ def loading_of(runs: Sequence[Path], X: Any = None) -> Loading:
 
 def _workspace_of_runs(runs: Sequence[Path], X: Any = None) -> "Workspace":
     from unbraid.app.view import view_of_run
+    from unbraid.app.workspace import workspace_of
 
     return workspace_of([view_of_run(run) for run in runs], X)
-
-
-def workspace_of(views: "Sequence[View]", X: Any = None) -> "Workspace":
-    """Views of X, or of the examples that the first run keeps; views of one name are numbered."""
-    from unbraid.app.workspace import Workspace
-
-    if not views:
-        raise ValueError("no model was given; give at least one.")
-    if X is not None:
-        return Workspace(_some_of(X), views)
-    kept = [None if view.folder is None else read(view.folder) for view in views]
-    found = next((examples for examples in kept if examples is not None), None)
-    if found is None:
-        raise ValueError(
-            f"{views[0].name} comes without data: give X, or --data on the command line. Runs that `unbraid fit` "
-            "writes keep some of theirs."
-        )
-    _check_shapes(views, kept)
-    return Workspace(found.rows, views, found.codes if kept[0] is found else None)
-
-
-def _check_shapes(views: "Sequence[View]", kept: Sequence[Examples | None]) -> None:
-    shapes = {view.name: examples.rows.shape[1:] for view, examples in zip(views, kept) if examples is not None}
-    if len(set(shapes.values())) > 1:
-        told = ", ".join(f"{name}: {shape}" for name, shape in shapes.items())
-        raise ValueError(f"these runs are of data of different shapes ({told}); explore them one by one.")
-
-
-def _some_of(X: Any) -> np.ndarray:
-    """Some rows of X as models see them."""
-    rows = Rows(X)
-    chosen = some_rows(np.broadcast_to(np.float32(0), (len(rows), *rows.row_shape)))
-    return rows.clean(rows.take(chosen, np.random.default_rng(0)))
 
 
 def _bound(port: int) -> socket.socket:

@@ -2,8 +2,6 @@
 
 import base64
 import json
-import os
-import secrets
 import threading
 import zlib
 from collections.abc import Callable
@@ -17,6 +15,7 @@ import numpy as np
 from unbraid import __version__
 from unbraid.app.examples import EXAMPLES, Names
 from unbraid.app.pictures import MEDIA_TYPES
+from unbraid.runtime.writing import written_whole
 from unbraid.saving.persistence import CONFIG
 
 if TYPE_CHECKING:
@@ -107,12 +106,8 @@ def keep_opening(run: Path, workspace: "Workspace") -> None:
         "media_type": media_type,
         "answer": base64.b64encode(answer).decode(),
     }
-    part = run / f"opening-{secrets.token_hex(8)}.json"
-    try:
+    with written_whole(run / OPENING) as part:
         part.write_text(json.dumps(kept), encoding="utf-8")
-        os.replace(part, run / OPENING)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def read_opening(run: Path) -> Opening | None:
@@ -121,9 +116,7 @@ def read_opening(run: Path) -> Opening | None:
         return None
     try:
         kept = json.loads((run / OPENING).read_bytes())
-        if kept["made_of"] != _made_of(run):
-            return None
-        if kept["media_type"] not in MEDIA_TYPES:
+        if kept["made_of"] != _made_of(run) or kept["media_type"] not in MEDIA_TYPES:
             return None
         found = Opening(kept["overview"], base64.b64decode(kept["answer"]), kept["media_type"])
         names = Names(run)

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unbraid import metrics, report  # whose parts load when they are used
+from unbraid.app.examples import Examples, read, some_rows
 from unbraid.app.pictures import Look
 from unbraid.app.view import View, title_of_view
-from unbraid.report.animation import save_traversal_gif
-from unbraid.report.training import recorded_series
+from unbraid.data.rows import Rows
 
 BINS = 32  # of the histogram behind a slider
 QUIET = 0.02  # of the reach of the strongest code: one below hardly moves the data, and waits behind the others
@@ -76,9 +77,7 @@ class Workspace:
         first = self.shown[0]
         if shown is first or len(self.rows) < 3:
             return {}
-        from unbraid.metrics.matching import match  # the metrics take a while to load, and one run alone does without
-
-        pairs = match(first.codes[:, first.which], shown.codes[:, shown.which])
+        pairs = metrics.match(first.codes[:, first.which], shown.codes[:, shown.which])
         return {
             int(shown.which[code]): {"code": int(first.which[factor]), "correlation": round(float(r), 4)}
             for factor, code, r in zip(pairs.factor, pairs.code, pairs.correlation)
@@ -188,7 +187,7 @@ class Workspace:
         order = np.full(shown.codes.shape[1], -np.inf)
         order[shown.which] = -np.arange(len(shown.which))
         with tempfile.TemporaryDirectory() as folder:
-            return save_traversal_gif(
+            return report.save_traversal_gif(
                 Path(folder) / "traversals.gif",
                 lambda codes: self.look.shades(self.decode(number, codes)),
                 shown.codes,
@@ -198,6 +197,37 @@ class Workspace:
                 most=len(shown.which),
                 names=[shown.view.names[j] for j in range(shown.codes.shape[1])],
             ).read_bytes()
+
+
+def workspace_of(views: Sequence[View], X: Any = None) -> Workspace:
+    """Views of X, or of the examples that the first run keeps; views of one name are numbered."""
+    if not views:
+        raise ValueError("no model was given; give at least one.")
+    if X is not None:
+        return Workspace(_some_of(X), views)
+    kept = [None if view.folder is None else read(view.folder) for view in views]
+    found = next((examples for examples in kept if examples is not None), None)
+    if found is None:
+        raise ValueError(
+            f"{views[0].name} comes without data: give X, or --data on the command line. Runs that `unbraid fit` "
+            "writes keep some of theirs."
+        )
+    _check_shapes(views, kept)
+    return Workspace(found.rows, views, found.codes if kept[0] is found else None)
+
+
+def _check_shapes(views: Sequence[View], kept: Sequence[Examples | None]) -> None:
+    shapes = {view.name: examples.rows.shape[1:] for view, examples in zip(views, kept) if examples is not None}
+    if len(set(shapes.values())) > 1:
+        told = ", ".join(f"{name}: {shape}" for name, shape in shapes.items())
+        raise ValueError(f"these runs are of data of different shapes ({told}); explore them one by one.")
+
+
+def _some_of(X: Any) -> np.ndarray:
+    """Some rows of X as models see them."""
+    rows = Rows(X)
+    chosen = some_rows(np.broadcast_to(np.float32(0), (len(rows), *rows.row_shape)))
+    return rows.clean(rows.take(chosen, np.random.default_rng(0)))
 
 
 def _circles(kinds: Sequence[str]) -> Collection[int]:
@@ -212,6 +242,10 @@ def _circles(kinds: Sequence[str]) -> Collection[int]:
 def _training(view: View) -> list[dict[str, Any]]:
     """The recorded numbers of a trained model, one panel each."""
     histories = [s.data["history"] for s in view.summary.sections if s.picture == "losses"]
+    if not histories:
+        return []
+    from unbraid.report.training import recorded_series
+
     return [
         {"name": name.replace("_", " "), "steps": steps, "lines": [_rounded(line) for line in values.T]}
         for history in histories

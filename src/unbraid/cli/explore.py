@@ -47,7 +47,7 @@ def explore(
 
 def serve(views: "Sequence[View]", X: Any = None) -> None:
     """Show models that are there until Ctrl-C."""
-    from unbraid.app.explorer import workspace_of
+    from unbraid.app.workspace import workspace_of
 
     _show(workspace_of(views, X))
 

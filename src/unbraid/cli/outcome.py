@@ -59,9 +59,9 @@ def save_run(run: Path, fitted: "Fitted", data: str, method: str, diagnosis: "Di
     import numpy as np
 
     from unbraid.app import examples
-    from unbraid.app.explorer import workspace_of
     from unbraid.app.loading import keep_opening
     from unbraid.app.view import view_of_run
+    from unbraid.app.workspace import workspace_of
     from unbraid.report import pages
 
     page = pages.page_of(fitted, title=f"{fitted.summary.title} of {Path(data).name}")

@@ -10,6 +10,7 @@ import numpy as np
 from unbraid.data.rows import Rows, is_sliceable
 from unbraid.probing.encoders import Encoder, digest
 from unbraid.runtime.progress import bar
+from unbraid.runtime.writing import written_whole
 
 
 @dataclass(frozen=True)
@@ -84,18 +85,9 @@ def encode_rows(
             "See prepare=Preparation(mean=..., std=...)."
         )
     if file is not None:
-        _keep(codes, file)
+        with written_whole(file) as part:  # another process may be doing the same
+            np.save(part, codes)
     return codes
-
-
-def _keep(codes: np.ndarray, file: Path) -> None:
-    """Write whole or not at all: another process may be doing the same."""
-    import tempfile
-
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=file.parent, suffix=".part", delete=False) as part:
-        np.save(part, codes)
-    Path(part.name).replace(file)
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unbraid import metrics
 from unbraid.data.rows import Rows, is_sliceable
-from unbraid.datasets.base import Dataset
+from unbraid.data.sources import is_dataset
 from unbraid.estimator.summary import Summary
 from unbraid.manifold.pairs import isometry_of_pairs, neighbor_pairs
-from unbraid.metrics.matching import mcc
 from unbraid.report.drawing import as_rows, some_of
 from unbraid.trust.warnings import AssumptionWarning, TrustWarning, told
 
@@ -223,7 +223,9 @@ def _measured(
 
 def _agreement(truth: NDArray, codes: Floats, kinds: Sequence[str] | None, code_kinds: Sequence[str]) -> float:
     """MCC, by kinds where the truth has some."""
-    return mcc(truth, codes) if kinds is None else mcc(truth, codes, kinds=kinds, code_kinds=code_kinds or None)
+    if kinds is None:
+        return metrics.mcc(truth, codes)
+    return metrics.mcc(truth, codes, kinds=kinds, code_kinds=code_kinds or None)
 
 
 def _n_measured(summary: Summary) -> int | None:
@@ -234,7 +236,7 @@ def _n_measured(summary: Summary) -> int | None:
 def _some_rows(rows: Rows) -> tuple[NDArray[np.intp], NDArray]:
     """Numbers of some rows, drawn at random, and these rows as they are stored; of an iterable, the first ones."""
     most = max(200, min(MOST_ROWS, int((PAIRS_COST / rows.n_features) ** 0.5)))
-    if not (is_sliceable(rows.source) or isinstance(rows.source, Dataset)):
+    if not (is_sliceable(rows.source) or is_dataset(rows.source)):
         first = np.concatenate(list(rows.stored(most=most)))
         return np.arange(len(first)), first
     seen = np.sort(some_of(len(rows), most))

@@ -3,11 +3,12 @@
 import base64
 import io
 import os
-import tempfile
 from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any, Self
+
+from unbraid.runtime.writing import written_whole
 
 STYLE = """
 :root { --ink: #1d2430; --soft: #5a6473; --line: #e3e7ed; --accent: #1f4e79; --paper: #ffffff; --wash: #f5f7fa; }
@@ -142,11 +143,8 @@ class Report:
     def write(self, path: str | os.PathLike) -> Path:
         """Write the page, whole or not at all."""
         path = Path(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:
-            file.write(self.html())
-        Path(file.name).chmod(0o644)
-        Path(file.name).replace(path)
+        with written_whole(path) as part:
+            part.write_text(self.html(), encoding="utf-8")
         return path
 
     def _add(self, piece: str) -> Self:

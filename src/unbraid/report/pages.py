@@ -1,36 +1,22 @@
 """The pages: one of any fitted model, and the demo's, which sets several side by side."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unbraid import report  # whose pictures load when one is drawn
 from unbraid.estimator.summary import Section
 from unbraid.metrics.kinds import columns_of
-from unbraid.report.decoded import plot_images, plot_reconstructions, plot_samples
 from unbraid.report.drawing import as_rows, is_pictures
-from unbraid.report.factor_maps import plot_factor_maps, plot_mean_codes
 from unbraid.report.fitted import Fitted, describe
 from unbraid.report.html import Report
-from unbraid.report.scatter import plot_codes, plot_distances, plot_sampled_points
-from unbraid.report.spectra import plot_eigenvalues, plot_selection, plot_spectrum
-from unbraid.report.subspaces import plot_subspaces
-from unbraid.report.training import plot_kl, plot_losses
-from unbraid.report.traversal import plot_traversals, shown_codes
+from unbraid.report.traversal import shown_codes
 from unbraid.trust.warnings import read_on
 
-# What a section of a model's summary may ask for.
-PICTURES: dict[str, Callable[..., Any]] = {
-    "eigenvalues": plot_eigenvalues,
-    "kl": plot_kl,
-    "losses": plot_losses,
-    "sampled points": plot_sampled_points,
-    "samples": plot_samples,
-    "selection": plot_selection,
-    "spectrum": plot_spectrum,
-    "subspaces": plot_subspaces,
-}
+# What a section of a model's summary may ask for: plot_eigenvalues and so on.
+PICTURES = ("eigenvalues", "kl", "losses", "sampled points", "samples", "selection", "spectrum", "subspaces")
 SHOWN, RECONSTRUCTED = 24, 200  # pictures of the data, and rows that are decoded again
 
 
@@ -81,7 +67,7 @@ def page_of(fit: Fitted, *, title: str = "", lead: str = "") -> Report:
     """The page of :func:`fit_report` for a fit that was measured already."""
     page = Report(title or fit.summary.title, lead or _lead(fit))
     if is_pictures(fit.sample.shape[1:]):
-        page.section("The data").figure(plot_images(fit.sample[:SHOWN]), "Some of the pictures.")
+        page.section("The data").figure(report.plot_images(fit.sample[:SHOWN]), "Some of the pictures.")
     add_trust(page, fit)
     _add_codes(page, fit)
     for section in fit.summary.sections:
@@ -106,7 +92,7 @@ def _add_codes(page: Report, fit: Fitted) -> None:
     page.section("Codes").text(
         "The codes against each other, and their distributions. Independent codes fill a shape whose sides run along "
         "the axes."
-    ).figure(plot_codes(codes[:, shown], names=labels))
+    ).figure(report.plot_codes(codes[:, shown], names=labels))
     if fit.factors is not None:
         page.section("Factor maps").text(*_map_words(fit))
         page.figure(_factor_map(fit, codes[:, shown], labels))
@@ -115,7 +101,7 @@ def _add_codes(page: Report, fit: Fitted) -> None:
             "One code moves, from its 3rd to its 97th percentile, and the others are held in the middle; the data come "
             "from inverse_transform." + (" An angle goes once round." if "circle" in summary.kinds else "")
         ).figure(
-            plot_traversals(
+            report.plot_traversals(
                 fit.model.inverse_transform, codes, span="quantiles", base="median", order=summary.order,
                 most=summary.n_shown, names=names, angles=columns_of("circle", summary.kinds),
             )
@@ -125,7 +111,7 @@ def _add_codes(page: Report, fit: Fitted) -> None:
     page.section("Distances").text(
         "Neighbouring observations: how far apart they are in the data, and in the codes."
     ).figure(
-        plot_distances(fit.distances.lengths, fit.distances.found), f"Correlation {fit.distances.isometry:.3f}."
+        report.plot_distances(fit.distances.lengths, fit.distances.found), f"Correlation {fit.distances.isometry:.3f}."
     )  # fmt: skip
 
 
@@ -141,8 +127,8 @@ def _factor_map(fit: Fitted, codes: NDArray, labels: list[str]) -> Any:
     """Means over the cells where the factors are classes, every point where they are not."""
     factors, names = np.asarray(fit.factors), fit.factor_names
     if factors.shape[1] > 2 and np.issubdtype(factors.dtype, np.integer):
-        return plot_mean_codes(factors, codes, factor_names=names, code_names=labels)
-    return plot_factor_maps(
+        return report.plot_mean_codes(factors, codes, factor_names=names, code_names=labels)
+    return report.plot_factor_maps(
         factors, codes, factor_names=names, code_names=labels, kinds=fit.summary.kinds,
         factor_kinds=fit.factor_kinds or (),
     )  # fmt: skip
@@ -155,7 +141,7 @@ def _add_reconstructions(page: Report, sample: NDArray, codes: NDArray, model: A
         f"Coded and decoded again, {len(sample)} observations keep {100 * (1 - left):.1f} % of their variance."
     )
     if is_pictures(sample.shape[1:]):
-        page.figure(plot_reconstructions(sample, decoded), "The data above, what came back below.")
+        page.figure(report.plot_reconstructions(sample, decoded), "The data above, what came back below.")
 
 
 def add_trust(page: Report, fit: Fitted) -> None:
@@ -180,7 +166,8 @@ def add_section(page: Report, section: Section, sample: NDArray, *, folded: bool
         if section.picture not in PICTURES:
             raise ValueError(f"there is no picture {section.picture!r}. Valid names: {', '.join(PICTURES)}.")
         data = section.data | ({section.rows_as: sample} if section.rows_as else {})
-        page.figure(PICTURES[section.picture](**data), section.caption)
+        draw = getattr(report, f"plot_{section.picture.replace(' ', '_')}")
+        page.figure(draw(**data), section.caption)
     if section.columns:
         hidden = f"All {len(section.rows)} rows" if folded else ""
         page.table(section.columns, section.rows, marked=section.marked, folded=hidden)
@@ -194,7 +181,7 @@ def demo_page(fits: Sequence[Fitted], lead: str) -> Report:
     page.section("The data").text(
         f"{best.n_rows} pictures of a white square. Nothing but its position changes, so two numbers, "
         f"{' and '.join(names)}, explain every pixel. The methods see only the pixels."
-    ).figure(plot_images(best.sample[:SHOWN]), "Some of the pictures.")
+    ).figure(report.plot_images(best.sample[:SHOWN]), "Some of the pictures.")
     page.section("Result").table(
         ["method", "MCC", "local isometry", "seconds", *best.summary.settings],
         [demo_row(fit, list(best.summary.settings)) for fit in fits],
@@ -209,7 +196,7 @@ def demo_page(fits: Sequence[Fitted], lead: str) -> Report:
         "for one factor gives straight bands along the other axis; a mixture gives slanted or bent ones."
     ).figures(
         (
-            plot_factor_maps(fit.factors, fit.codes, factor_names=names, title=fit.summary.title),  # type: ignore[arg-type]
+            report.plot_factor_maps(fit.factors, fit.codes, factor_names=names, title=fit.summary.title),  # type: ignore[arg-type]
             f"{fit.summary.title}: MCC {fit.mcc:.4f}.",
         )
         for fit in fits
@@ -219,7 +206,7 @@ def demo_page(fits: Sequence[Fitted], lead: str) -> Report:
         "HLLE+ICA asks that the dots lie on the line."
     ).figures(
         (
-            plot_distances(fit.distances.lengths, fit.distances.found, title=fit.summary.title),
+            report.plot_distances(fit.distances.lengths, fit.distances.found, title=fit.summary.title),
             f"{fit.summary.title}: correlation {fit.distances.isometry:.3f}",
         )
         for fit in fits
@@ -227,7 +214,7 @@ def demo_page(fits: Sequence[Fitted], lead: str) -> Report:
     )
     page.section(f"Moving along the codes of {best.summary.title}").text(
         "Each strip moves one code and holds the other in the middle; the pictures come from inverse_transform."
-    ).figure(plot_traversals(best.model.inverse_transform, best.codes, span="quantiles", base="median"))  # type: ignore[arg-type]
+    ).figure(report.plot_traversals(best.model.inverse_transform, best.codes, span="quantiles", base="median"))  # type: ignore[arg-type]
     for fit in sorted(fits, key=lambda fit: fit is not best):
         add_trust(page, fit)
         for section in fit.summary.sections:

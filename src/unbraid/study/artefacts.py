@@ -2,12 +2,13 @@
 
 import hashlib
 import os
-import secrets
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 from safetensors.numpy import load, save
+
+from unbraid.runtime.writing import written_whole
 
 
 class Artefacts(Protocol):
@@ -38,17 +39,10 @@ class Folder:
         path = self._path(address)
         if path.exists():
             return address
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(f".{address}.{secrets.token_hex(4)}")
-        try:
-            with part.open("wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            part.replace(path)
-        except BaseException:
-            part.unlink(missing_ok=True)
-            raise
+        with written_whole(path) as part, part.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
         return address
 
     def get(self, address: str) -> bytes:
