@@ -16,18 +16,22 @@ from typing import Any
 from numpydoc.validate import Validator, get_doc_object, validate
 
 import unbraid
+import unbraid_papers
 
 ROOT = Path(__file__).resolve().parents[1]
 RULES = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 CHECKS = set(RULES["tool"]["numpydoc_validation"]["checks"])
+PACKAGES = (unbraid, unbraid_papers)
+OURS = tuple(f"{package.__name__}." for package in PACKAGES)
 INHERITED = "settings"  # ``**settings`` stands for the parameters that a parent class describes
 
 
 def public_names() -> Iterator[str]:
     """Functions, classes and methods that users can reach, by their full name."""
-    for name in unbraid.__all__:
-        full = f"unbraid.{name}"
-        thing = getattr(unbraid, name)
+    everything = ((package, name) for package in PACKAGES for name in package.__all__)
+    for owner, name in everything:
+        full = f"{owner.__name__}.{name}"
+        thing = getattr(owner, name)
         members = getattr(thing, "__all__", ()) if inspect.ismodule(thing) else None
         for place in [full] if members is None else [f"{full}.{member}" for member in members]:
             thing = Validator._load_obj(place)
@@ -42,7 +46,7 @@ def public_methods(cls: type) -> list[str]:
     return [
         name
         for name, thing in inspect.getmembers(cls, inspect.isfunction)
-        if not name.startswith("_") and thing.__module__.startswith("unbraid.")
+        if not name.startswith("_") and thing.__module__.startswith(OURS)
     ]
 
 
@@ -65,9 +69,7 @@ def class_faults(cls: type) -> Iterator[tuple[str, str]]:
         return  # it takes what every exception takes
     actual = set(inspect.signature(cls).parameters)
     own = described_by(cls)
-    described = own.union(
-        *(described_for(parent) for parent in cls.__mro__ if parent.__module__.startswith("unbraid."))
-    )
+    described = own.union(*(described_for(parent) for parent in cls.__mro__ if parent.__module__.startswith(OURS)))
     if actual - described and not dataclasses.is_dataclass(cls):  # a dataclass describes its attributes
         yield "PR01", f"{cls.__name__} does not describe {', '.join(sorted(actual - described))}"
     if own - actual - {INHERITED}:

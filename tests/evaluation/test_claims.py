@@ -2,11 +2,9 @@
 
 from math import nan
 
-import numpy as np
 import pytest
-from scipy import stats
 
-from unbraid.evaluation.claims import Claim, Part, mean_part, part
+from unbraid.evaluation.claims import Claim, Part, part
 
 ABOVE_HALF = Claim("above-half", "It is above a half.", "Figure 1", "0.7", "share", least=0.5)
 
@@ -19,7 +17,6 @@ ABOVE_HALF = Claim("above-half", "It is above a half.", "Figure 1", "0.7", "shar
         ({"a": part(0.1), "b": part(0.9)}, "partly"),
         ({"a": Part(0.6, 0.4, 0.8), "b": part(0.1)}, "not reproduced"),
         ({"a": Part(0.6, 0.4, 0.8)}, "cannot tell at this size"),
-        ({"a": mean_part([0.9])}, "cannot tell at this size"),  # one seed decides nothing
         ({"a": part(nan)}, "cannot tell at this size"),
         ({"a": Part(0.9, nan, nan)}, "cannot tell at this size"),
         ({}, "cannot be tried here"),
@@ -50,9 +47,3 @@ def test_a_judged_claim_has_figures_reasons_and_words():
 def test_an_id_is_kebab_case(name):
     with pytest.raises(ValueError, match="kebab-case"):
         Claim(name, "", "", "", "")
-
-
-def test_mean_part_is_students_interval():
-    values = np.random.default_rng(0).normal(size=8)
-    low, high = stats.t.interval(0.95, 7, values.mean(), stats.sem(values))
-    assert mean_part(values) == pytest.approx((values.mean(), low, high))

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from tests.facts import facts
-from unbraid.evaluation.claims import VERDICTS, Part, mean_part, part
+from unbraid.evaluation.claims import VERDICTS, Part, part
 from unbraid_papers.bench import Bench
 from unbraid_papers.ledger import Ledger
-from unbraid_papers.paper import Drawing, Experiment, Paper, PaperClaim, Rows, Table
+from unbraid_papers.paper import Drawing, Experiment, Paper, PaperClaim, Rows, Table, mean_part
 from unbraid_papers.run import run_paper
 
 RUN: list[int] = []
@@ -111,6 +111,14 @@ def test_undecided_parts_are_named():
 def test_ids_are_unique_in_a_paper(paper):
     with pytest.raises(ValueError, match=r"toy.*all"):
         Paper(**{**vars(paper), "beyond": (claim("all", least=2),)})
+
+
+def test_mean_part_is_students_interval():
+    from scipy import stats
+
+    values = np.random.default_rng(0).normal(size=8)
+    low, high = stats.t.interval(0.95, 7, values.mean(), stats.sem(values))
+    assert mean_part(values) == pytest.approx((values.mean(), low, high))
 
 
 def test_other_papers_scales_and_files_are_refused(paper, tmp_path):

@@ -4,8 +4,8 @@ A paper is a module with a :class:`Paper`, and a line in the entry points ``unbr
 or another: ``unbraid reproduce`` finds it there.
 """
 
-from unbraid.evaluation.claims import Part, mean_part, part
+from unbraid.evaluation.claims import Part, part
 from unbraid_papers.bench import Bench
-from unbraid_papers.paper import Drawing, Experiment, Paper, PaperClaim, Rows, Table
+from unbraid_papers.paper import Drawing, Experiment, Paper, PaperClaim, Rows, Table, mean_part
 
 __all__ = ["Bench", "Drawing", "Experiment", "Paper", "PaperClaim", "Part", "Rows", "Table", "mean_part", "part"]

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 import unbraid as ub
-from unbraid.evaluation.claims import Part, mean_part, part
+from unbraid.evaluation.claims import Part, part
 from unbraid_papers import geomancer_figures as figures
 from unbraid_papers.bench import Bench
 from unbraid_papers.geomancer_objects import object_cells, try_representation
-from unbraid_papers.paper import Cell, Drawing, Experiment, Paper, PaperClaim, Results, Rows, Table
+from unbraid_papers.paper import Cell, Drawing, Experiment, Paper, PaperClaim, Results, Rows, Table, mean_part
 
 Figure = Callable[[Results], dict[str, Part]]
 VERSIONS = ("as in the paper", "corrected")

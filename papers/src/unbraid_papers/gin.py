@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from unbraid.evaluation.claims import Part, mean_part, part
+from unbraid.evaluation.claims import Part, part
 from unbraid_papers.bench import Bench
 from unbraid_papers.gin_figures import (
     DESCRIBED,
@@ -23,7 +23,7 @@ from unbraid_papers.gin_figures import (
     kind_of,
 )
 from unbraid_papers.gin_supervised import digits_cells, run_digits
-from unbraid_papers.paper import Cell, Drawing, Experiment, Paper, PaperClaim, Results, Table
+from unbraid_papers.paper import Cell, Drawing, Experiment, Paper, PaperClaim, Results, Table, mean_part
 
 SEEDS = {"small": 8, "paper": 20}
 STEPS = {"small": 2400, "paper": 8000}  # the paper's 80 epochs of 100,000 points are 8,000
@@ -78,8 +78,8 @@ def run_mixture(cell: Cell, bench: Bench) -> Mapping[str, Any]:
 def share_part(hits: Iterable[bool], level: float = 1.96) -> Part:
     """A share of trials with Wilson's 95 % interval.
 
-    >>> print(share_part([True] * 8))
-    1 (0.676 to 1)
+    >>> share_part([True] * 8).show()
+    '1 (0.676 to 1)'
     """
     found = np.asarray(list(hits), dtype=float)
     n, share = len(found), float(found.mean())

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from unbraid.evaluation.claims import Part, mean_part, part
+from unbraid.evaluation.claims import Part, part
 from unbraid_papers import horan_figures as figures
 from unbraid_papers.horan_limits import (
     RESCALED,
@@ -22,7 +22,7 @@ from unbraid_papers.horan_limits import (
     try_rescaled,
 )
 from unbraid_papers.horan_manifolds import classical_cells, network_cells, try_classical, try_network
-from unbraid_papers.paper import Drawing, Experiment, Paper, PaperClaim, Results, Rows, Table
+from unbraid_papers.paper import Drawing, Experiment, Paper, PaperClaim, Results, Rows, Table, mean_part
 
 BASELINES = ("AE-2", "IRMAE-2", "VAE-2", "AE-128", "IRMAE-128", "VAE-128", "PCA")
 Figure = Callable[[Results], dict[str, Part]]

@@ -14,9 +14,9 @@ import numpy as np
 from scipy import stats
 
 from unbraid import metrics
-from unbraid.evaluation.claims import Part, mean_part
+from unbraid.evaluation.claims import Part
 from unbraid.theory import mixing_matrix
-from unbraid_papers.paper import Cell, Experiment, PaperClaim, Results
+from unbraid_papers.paper import Cell, Experiment, PaperClaim, Results, mean_part
 
 if TYPE_CHECKING:
     from unbraid_papers.bench import Bench

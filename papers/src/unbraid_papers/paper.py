@@ -8,10 +8,12 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from scipy import stats
 
 from unbraid.evaluation.claims import Claim, Part
 
@@ -24,9 +26,36 @@ SCALES = ("small", "paper")
 Cell = dict[str, Any]
 
 
+def mean_part(values: Iterable[float], level: float = 0.95) -> Part:
+    """The mean with Student's interval; a single value has none, so it counts neither way.
+
+    Parameters
+    ----------
+    values : iterable of float
+    level : float
+        Of the interval.
+
+    Examples
+    --------
+    >>> mean_part([0.9, 1.0, 1.1]).show()
+    '1 (0.752 to 1.25)'
+    """
+    found = np.asarray(list(values), dtype=float)
+    if len(found) < 2:
+        return Part(float(found.mean()), nan, nan)
+    half = stats.t.ppf((1 + level) / 2, len(found) - 1) * found.std(ddof=1) / np.sqrt(len(found))
+    return Part(float(found.mean()), float(found.mean() - half), float(found.mean() + half))
+
+
 class Rows:
     """The results of an experiment: one mapping a cell, of what the cell was and what came out.
 
+    Parameters
+    ----------
+    rows : iterable of mappings
+
+    Examples
+    --------
     >>> rows = Rows([{"seed": 0, "mcc": 0.9}, {"seed": 1, "mcc": 0.8}])
     >>> rows.where(seed=1)["mcc"]
     array([0.8])

@@ -5,12 +5,12 @@ from typing import Any
 
 from unbraid.autoencoders import VAE, BetaVAE
 from unbraid.datasets import load
-from unbraid.evaluation.claims import Part, mean_part
+from unbraid.evaluation.claims import Part
 from unbraid.metrics import mig
 from unbraid.probing import open_encoder
 from unbraid.report.drawing import BLUE, GREY, figure, quiet
 from unbraid_papers.bench import Bench
-from unbraid_papers.paper import Cell, Drawing, Experiment, Paper, PaperClaim, Results, Rows, Table
+from unbraid_papers.paper import Cell, Drawing, Experiment, Paper, PaperClaim, Results, Rows, Table, mean_part
 from unbraid_papers.scale_encoders import (
     COLUMNS,
     PHOTOGRAPHS,

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from unbraid.datasets.conditional import GINMixture
-from unbraid.evaluation.claims import Part, mean_part, part
+from unbraid.evaluation.claims import Part, part
 from unbraid.flows import SelfSupervisedGIN
 from unbraid.flows.training import FlowTrainer
 from unbraid.metrics import mcc
@@ -23,7 +23,7 @@ from unbraid_papers.gin_digits import (
     seconds_of_training,
 )
 from unbraid_papers.gin_figures import DESCRIBED, DIGIT_COUNTS, described, digit_counts, draw_variables
-from unbraid_papers.paper import Cell, Drawing, Experiment, Paper, PaperClaim, Results, Table
+from unbraid_papers.paper import Cell, Drawing, Experiment, Paper, PaperClaim, Results, Table, mean_part
 from unbraid_papers.self_supervised_gin_figures import (
     draw_reconstructions,
     draw_spectrum,

@@ -54,7 +54,6 @@ class Entry:
         return [p for p in inspect.signature(self.make()).parameters if p not in dict(self.fixed)]
 
 
-TORCH = (("torch", "torch"),)
 MESHES = (("trimesh", "data"), ("embreex", "data"))
 
 ENTRIES = (

@@ -7,13 +7,10 @@ figures "cannot be tried here".
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
-from math import inf, isnan, nan
+from math import inf, isnan
 from typing import NamedTuple, Self
-
-import numpy as np
-from scipy import stats
 
 REPRODUCED, PARTLY, NOT_REPRODUCED = "reproduced", "partly", "not reproduced"
 CANNOT_TELL, CANNOT_BE_TRIED = "cannot tell at this size", "cannot be tried here"
@@ -21,7 +18,14 @@ VERDICTS = (REPRODUCED, PARTLY, NOT_REPRODUCED, CANNOT_TELL, CANNOT_BE_TRIED)
 
 
 class Part(NamedTuple):
-    """A figure and its interval: the figure itself where it is exact, NaN where there are too few values for one."""
+    """A figure and its interval.
+
+    Parameters
+    ----------
+    value : float
+    low, high : float
+        Ends of the interval: the value itself where it is exact, NaN where there are too few values for an interval.
+    """
 
     value: float
     low: float
@@ -42,23 +46,16 @@ class Part(NamedTuple):
 def part(value: float) -> Part:
     """A figure that is exact.
 
+    Parameters
+    ----------
+    value : float
+
+    Examples
+    --------
     >>> part(0.5).show()
     '0.5'
     """
     return Part(float(value), float(value), float(value))
-
-
-def mean_part(values: Iterable[float], level: float = 0.95) -> Part:
-    """The mean with Student's interval; a single value has none, so it counts neither way.
-
-    >>> mean_part([0.9, 1.0, 1.1]).show()
-    '1 (0.752 to 1.25)'
-    """
-    found = np.asarray(list(values), dtype=float)
-    if len(found) < 2:
-        return Part(float(found.mean()), nan, nan)
-    half = stats.t.ppf((1 + level) / 2, len(found) - 1) * found.std(ddof=1) / np.sqrt(len(found))
-    return Part(float(found.mean()), float(found.mean() - half), float(found.mean() + half))
 
 
 @dataclass(frozen=True)

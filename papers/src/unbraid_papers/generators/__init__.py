@@ -1,6 +1,6 @@
 """Image generators (DCGAN, StyleGAN2), the directions in them (GANSpace), and the data set that moves along these."""
 
-from unbraid.datasets.registry import TORCH, Entry
+from unbraid.datasets.registry import Entry
 
 GAN_MANIFOLD = Entry(
     "gan-manifold",
@@ -8,6 +8,6 @@ GAN_MANIFOLD = Entry(
     "principal components",
     "endless",
     "your generator",
-    needs=TORCH,
+    needs=(("torch", "torch"),),
     package="unbraid_papers.generators",
 )
