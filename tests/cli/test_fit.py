@@ -206,6 +206,60 @@ def test_labels_that_are_missing_or_nowhere_are_refused(fit, tmp_path, pictures)
     refused(fit("gin-mixture", "--method", "gin", "--labels", "x", quick=False), "gin-mixture", "--labels")
 
 
+def in_pairs(n=400):
+    """Rows of a bent sheet of two Gaussian factors; those of a pair, i and i + n / 2, share one of them."""
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(n // 2, 2))
+    z = np.concatenate([z, z])
+    z[np.arange(n // 2, n), rng.integers(2, size=n // 2)] = rng.normal(size=n // 2)
+    Y = z @ [[0.25, 0.15], [-0.12, 0.25]]
+    return np.c_[np.sin(Y[:, 0]), np.cos(Y[:, 0]), Y[:, 1]], z
+
+
+@pytest.mark.parametrize("method", ["hessian-ica", "auto"])
+@pytest.mark.parametrize("given", ["npy", "csv", "column"])
+def test_pairs_turn_the_codes(fit, tmp_path, given, method):
+    X, z = in_pairs()
+    numbers = np.tile(np.arange(200), 2)
+    if given == "column":
+        head = "a,b,c,pair"
+        np.savetxt(tmp_path / "x.csv", np.c_[X, numbers], "%.17g", delimiter=",", header=head, comments="")
+        data, where = tmp_path / "x.csv", "pair"
+    else:
+        data, where = tmp_path / "x.npy", tmp_path / f"pairs.{given}"
+        np.save(data, X)
+        pairs = np.c_[:200, 200:400]
+        np.save(where, pairs) if given == "npy" else np.savetxt(where, pairs, "%d", delimiter=",")
+    result = fit(data, "--method", method, "--pairs", where)
+    assert result.code == 0, result.err
+    model = ub.load(tmp_path / "run")
+    assert (model.rotation, list(model.evidence_), model.n_features_in_) == ("pairs", ["pairs"], 3)
+    assert ub.metrics.mcc(z, model.transform(X)) > 0.97
+
+
+def test_time_and_labels_choose_the_rotation_unless_it_is_set(fit, tmp_path):
+    np.savez(tmp_path / "x.npz", X=in_pairs()[0], t=np.arange(400.0), c=np.arange(400) % 2)
+    command = (tmp_path / "x.npz", "--key", "X", "--method", "hessian-ica")
+    assert fit(*command, "--time", "t").code == 0
+    assert ub.load(tmp_path / "run").rotation == "time"
+    assert fit(*command, "--labels", "c").code == 0
+    assert ub.load(tmp_path / "run").rotation == "condition"
+    refused(fit(*command, "--labels", "c", "--time", "t"), "labels", "time")
+    refused(fit(*command, "--time", "t", "--set", "rotation=support"), "time", "rotation")
+    refused(fit(*command, "--sets", "c"), "--sets", "self-supervised-gin")
+    refused(fit(*command, "--pairs", "nowhere"), "'nowhere'")
+    refused(fit("shapes-xy", "--time", "t"), "--time", "shapes-xy")
+
+
+def test_sets_are_given_by_a_number_per_row(fit, tmp_path):
+    rng = np.random.default_rng(0)
+    np.savez(tmp_path / "x.npz", X=rng.normal(size=(60, 4)), set=np.arange(60) // 3)
+    command = (tmp_path / "x.npz", "--key", "X", "--method", "self-supervised-gin", "--sets", "set")
+    result = fit(*command, *FLOW, quick=False)
+    assert result.code == 0, result.err
+    assert list(ub.load(tmp_path / "run").evidence_) == ["sets"]
+
+
 def test_geomancer_has_no_codes_and_says_so(fit, tmp_path):
     command = ("product-manifold", "--points", 400, "--method", "geomancer", "--set", "dim=4", "--neighbors", 28)
     result = fit(*command, quick=False)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from unbraid.study.spec import StudySpec
     from unbraid.study.store import Store
     from unbraid.study.tasks import Task, tasks_of
+    from unbraid.study.work import training_rows
 
 __all__ = [
     "Sitting",
@@ -48,6 +49,7 @@ __all__ = [
     "run_study",
     "study_report",
     "tasks_of",
+    "training_rows",
 ]
 
 _HOMES = {
@@ -62,6 +64,7 @@ _HOMES = {
     "spec": ("StudySpec",),
     "store": ("Store",),
     "tasks": ("Task", "tasks_of"),
+    "work": ("training_rows",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -141,6 +141,7 @@ class _Foreman:
         return Order(
             run=run,
             config=self.tasks[run].config,
+            files=self.tasks[run].files,
             metrics={name: self.spec.metrics_of(name) for name in self.spec.representations},
             protocol=self.spec.protocol,
             checkpoint=str(checkpoint_of(self.store.folder.resolve(), run)),

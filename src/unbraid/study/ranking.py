@@ -68,7 +68,9 @@ def _fitted(
     plan = StudySpec.model_validate(spec.model_dump() | {"methods": [entry.model_dump()]})
     found = []
     for task in tasks_of(plan):
-        order = Order(task.run, task.config, {"mean": [metric], "sampled": []}, spec.protocol, None, 1000, None)
+        order = Order(
+            task.run, task.config, task.files, {"mean": [metric], "sampled": []}, spec.protocol, None, 1000, None
+        )
         result = perform(order)
         assert isinstance(result, Result)  # there is no deadline
         value = next(v for r, m, v in result.scores if (r, m) == ("mean", metric))

@@ -8,7 +8,8 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from unbraid.datasets import registry
-from unbraid.methods import METHODS
+from unbraid.methods import METHODS, methods_using
+from unbraid.study.evidence import known_of
 from unbraid.study.files import spec_file
 from unbraid.study.places import line_of
 from unbraid.study.spec import DataSpec, MethodSpec, StudySpec
@@ -125,6 +126,7 @@ def _check_names(spec: StudySpec, text: str, file: str) -> None:
         _check_labels(spec, method, i, fail)
         _check_rows(spec, method, i, fail)
         _check_values(spec, method, i, fail)
+    _check_evidence(spec, fail)
 
 
 def _check_method(method: MethodSpec, i: int, fail: Fail) -> None:
@@ -156,12 +158,42 @@ def _check_labels(spec: StudySpec, method: MethodSpec, i: int, fail: Fail) -> No
 
     for data in spec.datasets:
         joins = method.datasets is None or data.title in method.datasets
-        if joins and not issubclass(_maker(data.name), Conditional):
+        if joins and data.labels is None and not issubclass(_maker(data.name), Conditional):
             fail(
                 ("methods", i, "name"),
                 f"{method.name} needs labels, and {data.title} has none. Name the data sets it joins: "
                 'datasets = ["gin-mixture"].',
             )
+
+
+def _check_evidence(spec: StudySpec, fail: Fail) -> None:
+    """That each file belongs to rows that are drawn once, and that some method uses it."""
+    for i, data in enumerate(spec.datasets):
+        if not data.evidence:
+            continue
+        first = next(iter(data.evidence))
+        if data.rows is None:
+            fail(("datasets", i, first), "only rows that are drawn once can be known: give rows here.")
+        try:
+            known_of(data)
+        except ValueError as error:
+            fail(("datasets", i, first), str(error))
+        joined = [m for m in spec.methods if m.datasets is None or data.title in m.datasets]
+        uses = {name for m in joined for setting in m.settings for name in _uses(spec, m, setting)}
+        for name in data.evidence:
+            if name not in uses:
+                users = ", ".join(methods_using(name)) or "none"
+                fail(
+                    ("datasets", i, name), f"no method here uses {name} with its parameters. Methods that can: {users}."
+                )
+        for m in joined:
+            if m.rows is not None and any(set(_uses(spec, m, setting)) & set(data.evidence) for setting in m.settings):
+                fail(("datasets", i, first), f"{m.title} draws rows of its own. Leave out its rows.")
+
+
+def _uses(spec: StudySpec, method: MethodSpec, setting: dict[str, Any]) -> tuple[str, ...]:
+    defaults = {name: value for name, value in spec.defaults.items() if name in _parameters(method.name)}
+    return METHODS[method.name].load()(**defaults | method.parameters | setting).uses
 
 
 def _check_rows(spec: StudySpec, method: MethodSpec, i: int, fail: Fail) -> None:

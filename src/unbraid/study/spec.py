@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from unbraid.datasets import registry
 from unbraid.evaluation.protocol import PROTOCOLS
 from unbraid.evaluation.registry import select
-from unbraid.methods import method_of
+from unbraid.methods import EVIDENCE, method_of
 from unbraid.study.sweeps import expand
 
 Representation = Literal["mean", "sampled"]
@@ -36,6 +36,10 @@ class DataSpec(_Part):
         pool, are kept with 8 bits a value.
     rows : int, optional
         Draw this many observations once, and train on them; by default training draws from the data set.
+    labels, pairs, time, sets, covariates : str, optional
+        ``.npy`` files of what is known about these ``rows`` (:func:`unbraid.study.training_rows` draws them), see
+        :class:`unbraid.Observations`; paths are from the working directory. Each method gets what it uses with its
+        parameters, and a run's address has its fingerprint.
     seeds : int or list of int, optional
         In place of the study's.
     """
@@ -45,7 +49,17 @@ class DataSpec(_Part):
     options: dict[str, Any] = {}
     shrink: Annotated[int, Field(ge=1)] = 1
     rows: Annotated[int, Field(ge=2)] | None = None
+    labels: str | None = None
+    pairs: str | None = None
+    time: str | None = None
+    sets: str | None = None
+    covariates: str | None = None
     seeds: Seeds | None = None
+
+    @property
+    def evidence(self) -> dict[str, str]:
+        """The file of each piece of evidence."""
+        return {name: getattr(self, name) for name in EVIDENCE if getattr(self, name) is not None}
 
     @field_validator("name")
     @classmethod

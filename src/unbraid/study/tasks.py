@@ -8,6 +8,7 @@ from importlib.metadata import version
 from typing import Any
 
 from unbraid.methods import METHODS
+from unbraid.study.evidence import marks_of
 from unbraid.study.spec import DataSpec, MethodSpec, StudySpec
 
 REVISION = 1  # of what a task does; a change that changes codes raises it
@@ -24,7 +25,9 @@ class Task:
     run : str
         Its address: 16 hexadecimal digits of the SHA-256 of ``config`` and of the code that it depends on.
     config : dict
-        Everything that its codes depend on: data set, method, parameters, seed, pool.
+        Everything that its codes depend on: data set, method, parameters, seed, pool, marks of the evidence.
+    files : dict of str to str
+        Where the evidence is that it uses.
     dataset, method : str
         As tables call them.
     strength : float or None
@@ -37,6 +40,7 @@ class Task:
     index: int
     run: str
     config: dict[str, Any]
+    files: dict[str, str]
     dataset: str
     method: str
     strength: float | None
@@ -88,7 +92,7 @@ def _task(
     defaults = {name: value for name, value in spec.defaults.items() if name in known}
     parameters = defaults | method.parameters | setting
     config = {
-        "dataset": {"name": data.name, "options": data.options, "shrink": data.shrink, "rows": data.rows},
+        "dataset": data_config(data),
         "method": method.name,
         "parameters": parameters,
         "rows": method.rows,
@@ -96,11 +100,20 @@ def _task(
         "pool": {"n": spec.pool, "seed": spec.pool_seed},
         "sampled": "sampled" in spec.representations,
     }
+    marks = marks_of(data, METHODS[method.name].load()(**parameters).uses) if data.evidence else {}
+    if marks:
+        config["evidence"] = marks
     name = method.strength_name
     value = None if name is None else parameters.get(name)
     strength = float(value) if isinstance(value, int | float) else None
     run = address_of({"config": config, "code": _code(method.name)})
-    return Task(index, run, config, data.title, method.title, strength, seed, place)
+    files = {name: data.evidence[name] for name in marks}
+    return Task(index, run, config, files, data.title, method.title, strength, seed, place)
+
+
+def data_config(data: DataSpec) -> dict[str, Any]:
+    """What the drawn rows of a data set depend on."""
+    return {"name": data.name, "options": data.options, "shrink": data.shrink, "rows": data.rows}
 
 
 @cache

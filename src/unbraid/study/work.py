@@ -4,7 +4,6 @@ import platform
 import socket
 import time
 import warnings
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from unbraid import datasets
+from unbraid.data.observations import Observations
 from unbraid.data.rows import Rows
 from unbraid.datasets.conditional import Conditional
 from unbraid.evaluation import PROTOCOLS, draw_sample
@@ -23,8 +23,10 @@ from unbraid.methods import METHODS, Method
 from unbraid.metrics import Metric
 from unbraid.runtime.threads import one_thread
 from unbraid.study.artefacts import pack_array, pack_codes, unpack_codes
+from unbraid.study.evidence import observed
+from unbraid.study.spec import DataSpec
 from unbraid.study.store import Result
-from unbraid.study.tasks import address_of
+from unbraid.study.tasks import address_of, data_config
 
 TRAINING_SEED = 1  # of the rows that are drawn once; the pool has the spec's own
 BLOCK = 4096  # observations that are drawn at once
@@ -36,6 +38,7 @@ class Order:
 
     run: str
     config: dict[str, Any]
+    files: dict[str, str]
     metrics: dict[str, list[str]]
     protocol: str
     checkpoint: str | None
@@ -68,7 +71,7 @@ def perform(order: Order) -> Result | Paused:
     model = method.load()(**_parameters(order, method))
     with one_thread(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model.fit(*_training_data(config, method))
+        model.fit(_training_data(order, method))
         if method.trained and model.stopped_.startswith("max_seconds"):
             return Paused(order.run)
         X, factors, about = pool_of(config)
@@ -113,27 +116,40 @@ def _parameters(order: Order, method: Method) -> dict[str, Any]:
 
 def is_variational(method: Method) -> bool:
     """Whether a method has a posterior to sample codes from."""
-    if method.family != "autoencoders":
-        return False
-    from unbraid.autoencoders.vae import VAE
-
-    return issubclass(method.load(), VAE)
+    return hasattr(method.load(), "sample_codes")
 
 
-def _training_data(config: dict[str, Any], method: Method) -> tuple[Any, ...]:
+def training_rows(data: DataSpec) -> tuple[np.ndarray, np.ndarray]:
+    """The observations that a study draws once of a data set with ``rows``, and their factors.
+
+    Parameters
+    ----------
+    data : DataSpec
+
+    Returns
+    -------
+    X : array (rows, ...)
+    factors : array (rows, number of factors)
+    """
+    about = data_config(data)
+    return _drawn(_key(about), about["rows"], TRAINING_SEED)
+
+
+def _training_data(order: Order, method: Method) -> Any:
+    config = order.config
     about, rows = config["dataset"], config["rows"]
+    if order.files:
+        return observed(_rows_once(_key(about)), order.files, config["evidence"])
     data, own = _dataset(_key(about)), np.random.default_rng([TRAINING_SEED, config["seed"]])
     if "labels" in method.needs:
         if not isinstance(data, Conditional):
             raise ValueError(f"{method.title} needs labels, and {data.name} has none.")
         once = np.random.default_rng(TRAINING_SEED)
         X, _, labels = data.sample_conditional(rows or about["rows"], random_state=once if rows is None else own)
-        return X, labels
+        return Observations(X, labels=labels)
     if rows is not None:
-        return (_shrunk(data.sample(rows, random_state=own)[0], about["shrink"]),)
-    if about["rows"] is not None:
-        return (_rows_once(_key(about)),)
-    return (data,)
+        return _shrunk(data.sample(rows, random_state=own)[0], about["shrink"])
+    return data if about["rows"] is None else _rows_once(_key(about))
 
 
 def _key(about: dict[str, Any]) -> tuple[Any, ...]:
@@ -195,7 +211,7 @@ def pool_of(config: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, dict[str, A
         "seed": seed,
         "factor_names": list(data.factor_names),
         "shape": list(X.shape[1:]),
-        "fingerprint": f"{zlib.crc32(np.ascontiguousarray(X).data.cast('B')):08x}",
+        "fingerprint": Observations(X).fingerprint(),
     }
     return X, factors, about
 
