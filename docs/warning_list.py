@@ -1,4 +1,4 @@
-"""A page for each warning, and the directive ``.. warning-list::`` that links them: all from the one list of warnings.
+"""A page for each warning, and the directives ``warning-list`` and ``figure-list``, from the two tables of trust.
 
 The pages are written to ``docs/warnings`` before a build, as ``warnings/UB203.rst``; an address never changes.
 """
@@ -13,6 +13,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from unbraid.trust.codes import CODES
 from unbraid.trust.explain import explanation, sentence
+from unbraid.trust.table import FIGURES, Figure
 from unbraid.trust.warnings import KINDS
 
 PAGES = Path(__file__).parent / "warnings"
@@ -57,7 +58,9 @@ def warning_page(code: str) -> str:
         lines += [""]
     whose = _without_codes(kind.__doc__ or "")
     lines += [f"It is one of the kind ``unbraid.warnings.{kind.__name__}``: {whose[0].lower()}{whose[1:]}", ""]
-    lines += [f"What it is about: :doc:`/{about(code)}`. All warnings: :doc:`/warnings`.", ""]
+    key = CODES[code].figure
+    figure = f" Its figure: :ref:`{FIGURES[key].name} <figure-{key}>`." if key else ""
+    lines += [f"What it is about: :doc:`/{about(code)}`.{figure} All warnings: :doc:`/warnings`.", ""]
     return "\n".join(lines)
 
 
@@ -84,6 +87,43 @@ def warning_list() -> list[str]:
     return lines
 
 
+# The parts of the page on figures; a figure stands in the first that it belongs to.
+PARTS = {
+    "Assumptions of the diagnosis": lambda figure: bool(figure.assumption),
+    "Spectral methods": lambda figure: figure.families == ("spectral",),
+    "Flows": lambda figure: figure.families == ("flows",),
+    "Autoencoders": lambda figure: figure.families == ("autoencoders",),
+    "GEOMANCER": lambda figure: figure.families == ("geometry",),
+    "Checks of a product manifold": lambda figure: figure.families == ("product",),
+}
+
+
+def figure_list() -> list[str]:
+    """The lines of a section for each part, with an entry for each figure."""
+    lines: list[str] = []
+    left = dict(FIGURES)
+    for title, belongs in PARTS.items():
+        lines += [f".. rubric:: {title}", ""]
+        for key in [key for key, figure in left.items() if belongs(figure)]:
+            lines += _entry(key, left.pop(key))
+    if left:
+        raise ValueError(f"figures that stand in no part: {', '.join(left)}")
+    return lines
+
+
+def _entry(key: str, figure: Figure) -> list[str]:
+    star = " *(informs)*" if figure.assumption and not figure.decides else ""
+    title = f"{figure.name}; assumption: {figure.assumption}{star}" if figure.assumption else figure.name
+    parts = {
+        "Formula": figure.formula,
+        "In doubt": figure.doubt and f"{figure.doubt}; calibrated on {figure.calibrated}",
+        "What to do": _plain(re.sub(r"\{[^}]*\}", "…", figure.remedy)),
+        "Warning": figure.code and f":doc:`warnings/{figure.code}`",
+    }
+    lines = [f".. _figure-{key}:", "", f"``{key}``  **{title}**", f"   {_plain(figure.meaning)}", ""]
+    return [*lines, *(f"   | {name}: {text}" for name, text in parts.items() if text), ""]
+
+
 def _without_codes(text: str) -> str:
     return re.sub(r" \(UB\d\.\.\)", "", text.splitlines()[0])
 
@@ -94,14 +134,20 @@ def _plain(text: str) -> str:
 
 
 class WarningList(SphinxDirective):
+    lines = staticmethod(warning_list)
+
     def run(self) -> list[nodes.Node]:
         parent = nodes.container()
-        lines = StringList(warning_list(), source="unbraid.trust.warnings")
-        self.state.nested_parse(lines, self.content_offset, parent)
+        self.state.nested_parse(StringList(self.lines(), source="unbraid.trust"), self.content_offset, parent)
         return parent.children
+
+
+class FigureList(WarningList):
+    lines = staticmethod(figure_list)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("warning-list", WarningList)
+    app.add_directive("figure-list", FigureList)
     app.connect("builder-inited", write_pages)
     return {"parallel_read_safe": True}

@@ -6,7 +6,8 @@ import pytest
 import unbraid as ub
 from tests.facts import facts
 from tests.spectral.manifolds import bent_sheets
-from unbraid.spectral.refits import R_HAT, SAME, SOURCES, Refit, Reliability, aligned_with, intraclass
+from unbraid.spectral.refits import SAME, SOURCES, Refit, Reliability, aligned_with, intraclass
+from unbraid.trust.table import FIGURES
 from unbraid.trust.warnings import TrustWarning
 
 
@@ -75,7 +76,7 @@ def test_two_codes_turned_at_random_have_a_known_r_hat():
     matched = np.cos(np.minimum(between, np.pi / 2 - between))
     r = matched[~np.eye(400, dtype=bool)].mean()
     assert r == pytest.approx(np.sin(np.pi / 4) / (np.pi / 4), abs=0.01)
-    assert Reliability(np.array([r]), np.zeros(1)).r_hat[0] > R_HAT
+    assert Reliability(np.array([r]), np.zeros(1)).r_hat[0] > FIGURES["r_hat"].limit()
 
 
 def test_gaussian_factors_are_not_found_again():
@@ -85,7 +86,7 @@ def test_gaussian_factors_are_not_found_again():
     with pytest.warns(TrustWarning, match=facts("UB212")):
         model = ub.HessianICA(2, 15, trust="full", random_state=0).fit(X)
     found = model.diagnostics_.reliability
-    assert found.r_hat.max() > R_HAT
+    assert found.r_hat.max() > FIGURES["r_hat"].limit()
     assert found.direction.max() > 20
 
 

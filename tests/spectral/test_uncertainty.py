@@ -8,7 +8,8 @@ import pytest
 import unbraid as ub
 from unbraid.metrics import mcc
 from unbraid.spectral.ica import CONTRASTS, best_rotation, half_density_weights, turns, whitening
-from unbraid.spectral.uncertainty import DOUBTFUL, _bootstrap_turns, code_uncertainty
+from unbraid.spectral.uncertainty import _bootstrap_turns, code_uncertainty
+from unbraid.trust.table import FIGURES
 from unbraid.trust.warnings import TrustWarning
 
 
@@ -59,12 +60,12 @@ def test_a_triangle_is_doubtful():
     rng = np.random.default_rng(0)
     z = rng.uniform(size=(4000, 2))
     _, found = found_on(z[z.sum(axis=1) < 1])
-    assert found.doubt > DOUBTFUL
+    assert not FIGURES["rotation_doubt"].holds(found.doubt)
 
 
 def test_gaussian_factors_are_doubtful():
     _, found = found_on(np.random.default_rng(0).normal(size=(2000, 3)))
-    assert found.doubt > DOUBTFUL
+    assert not FIGURES["rotation_doubt"].holds(found.doubt)
 
 
 def test_one_code_cannot_turn():

@@ -3,21 +3,16 @@
 import numpy as np
 import pytest
 
-from unbraid.manifold.noise import SIGMAS, structure
-from unbraid.manifold.surroundings import CLOSED, MEETS, edge_ratio, end_distance, off_tangent, torus
-from unbraid.trust.support import (
-    CLEAR,
-    DEPENDENT,
-    GAUSSIAN,
-    HOLLOW,
-    RAGGED,
-    ball,
-    dependence,
-    dependent,
-    emptiness,
-    raggedness,
-    separability,
+from unbraid.manifold.noise import structure
+from unbraid.manifold.surroundings import edge_ratio, end_distance, off_tangent, torus
+from unbraid.trust.support import ball, dependence, dependent, emptiness, raggedness, separability
+from unbraid.trust.table import FIGURES
+
+DEPENDENT, RAGGED, HOLLOW, GAUSSIAN, SIGMAS, MEETS = (
+    FIGURES[key].limit()
+    for key in ("dependence", "raggedness", "emptiness", "separability", "structure", "end_distance")
 )
+CLEAR = FIGURES["separability"].limit("clear")
 
 
 @pytest.fixture
@@ -61,8 +56,8 @@ def test_one_code_is_a_product(rng):
 
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_tori_have_no_edge_and_boxes_have(rng, d):
-    assert edge_ratio(torus(1000, d, rng), d, rng) < CLOSED[d]
-    assert edge_ratio(rng.uniform(size=(1000, d)), d, rng) > CLOSED[d]
+    assert edge_ratio(torus(1000, d, rng), d) < FIGURES["edge"].limit(d)
+    assert edge_ratio(rng.uniform(size=(1000, d)), d) > FIGURES["edge"].limit(d)
 
 
 def test_ends_of_a_square_that_is_open_by_one_side(rng):

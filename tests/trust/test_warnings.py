@@ -13,6 +13,7 @@ from tests.cli.command_line import run
 from tests.facts import facts
 from unbraid.trust.codes import CODES
 from unbraid.trust.explain import explain, explanation, sentence
+from unbraid.trust.table import FIGURES
 from unbraid.trust.warnings import KINDS, TrustWarning, give, read_on, say, told, warn
 
 SRC = Path(unbraid.__file__).parent
@@ -115,7 +116,7 @@ def test_a_warning_ends_with_where_to_read_on():
 @pytest.mark.parametrize("code", CODES)
 def test_every_warning_is_explained(code):
     parts = explanation(code)
-    assert len(parts) == 4
+    assert len(parts) == 4 + bool(CODES[code].figure)
     assert all(len(text) > 10 for text in parts.values())
     text = explain(code.lower())
     assert text.startswith(code)
@@ -125,14 +126,14 @@ def test_every_warning_is_explained(code):
 
 
 def test_an_unknown_code_lists_the_known_ones():
-    with pytest.raises(ValueError, match=facts("'UB999'", "UB101, UB102")):
+    with pytest.raises(ValueError, match=facts("'UB999'", "UB101, UB102", "eigengap")):
         explain("UB999")
 
 
 def test_the_command_explains(monkeypatch, capsys):
     assert run(monkeypatch, capsys, "explain", "UB202", "ub203").out == f"{explain('UB202')}\n\n{explain('UB203')}\n"
     every = run(monkeypatch, capsys, "explain")
-    assert re.findall(r"^  (UB\d+)  ", every.out, flags=re.M) == list(CODES)
+    assert re.findall(r"^  (\w+)  ", every.out, flags=re.M) == [*CODES, *FIGURES]
     wrong = run(monkeypatch, capsys, "explain", "UB2")
     assert (wrong.code, "UB201" in wrong.err) == (2, True)
 

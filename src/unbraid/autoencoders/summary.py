@@ -7,6 +7,7 @@ import numpy as np
 
 from unbraid.estimator.base import Estimator
 from unbraid.estimator.summary import Fact, Section, Summary, title_of, training_section
+from unbraid.trust.table import FIGURES
 
 if TYPE_CHECKING:
     from unbraid.autoencoders.base import AutoencoderEstimator
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from unbraid.autoencoders.vae import VAE
 
 MOST_SHOWN = 10
-SWITCHED_OFF = 0.01  # nats below which a code carries nothing
-NEGLIGIBLE = 0.01  # share of the largest variance below which a direction of the codes is none
 TERMS = {
     "loss": "What was minimised, in nats; the mean of the last recorded steps, like all below.",
     "reconstruction": "-log-likelihood of an observation, summed over its features.",
@@ -49,12 +48,8 @@ def summary_of(model: "AutoencoderEstimator") -> Summary:
 
 def variational(shown: Summary, model: "VAE") -> Summary:
     """With how much each code carries."""
-    used = int(np.sum(model.kl_ > SWITCHED_OFF))
-    fact = Fact(
-        "codes in use",
-        f"{used} of {len(model.kl_)}",
-        f"Those whose KL is above {SWITCHED_OFF} nats; the rest is noise.",
-    )
+    used = int(np.sum(model.kl_ > FIGURES["code_information"].limit()))
+    fact = Fact.of("code_information", f"{used} of {len(model.kl_)}")
     kl = Section(
         "Nats per code",
         ("KL of each code from its prior as training goes on: how much each one carries.",),
@@ -68,8 +63,7 @@ def variational(shown: Summary, model: "VAE") -> Summary:
 
 def low_rank(shown: Summary, model: "IRMAE") -> Summary:
     """With the rank that the linear layers found."""
-    rank = int(np.sum(model.spectrum_ > NEGLIGIBLE * model.spectrum_[0]))
-    meaning = f"Directions of the codes with at least {100 * NEGLIGIBLE:.0f} % of the largest variance."
+    rank = int(np.sum(model.spectrum_ > FIGURES["rank"].limit() * model.spectrum_[0]))
     spectrum = Section(
         "Spectrum",
         ("Variance of the codes along their principal directions: the linear layers let only those grow that the data "
@@ -77,7 +71,7 @@ def low_rank(shown: Summary, model: "IRMAE") -> Summary:
         picture="spectrum",
         data={"values": np.asarray(model.spectrum_), "n_kept": rank, "name": "variance"},
     )  # fmt: skip
-    facts = [Fact("rank", f"{rank} of {len(model.spectrum_)}", meaning), *shown.facts]
+    facts = [Fact.of("rank", f"{rank} of {len(model.spectrum_)}"), *shown.facts]
     return replace(shown, facts=facts, sections=[spectrum, *shown.sections])
 
 

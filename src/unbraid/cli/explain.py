@@ -1,4 +1,4 @@
-"""``unbraid explain``: the page of a warning, offline."""
+"""``unbraid explain``: the page of a warning or a figure, offline."""
 
 from typing import Annotated
 
@@ -11,28 +11,34 @@ def register(app: typer.Typer) -> None:
 
 
 def explain(
-    codes: Annotated[
+    names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[CODE]...", help="Codes of warnings, such as UB203; none lists them all."),
+        typer.Argument(
+            metavar="[NAME]...", help="Warnings, such as UB203, or figures, such as eigengap; none lists all."
+        ),
     ] = None,
 ) -> None:
-    """Explain a warning by its code: its cause, what to do, and when to ignore it.
+    """Explain a warning by its code, or a figure by its name: what it means, its threshold, and what to do.
 
     \b
     unbraid explain UB203
-    unbraid explain UB202 UB204
-    unbraid explain              (all codes)
+    unbraid explain UB202 eigengap
+    unbraid explain              (all warnings and figures)
     """
     from unbraid.trust.codes import CODES
     from unbraid.trust.explain import explain as explained
     from unbraid.trust.explain import sentence
+    from unbraid.trust.table import FIGURES
     from unbraid.trust.warnings import KINDS
 
-    if codes:
-        typer.echo("\n\n".join(explained(code) for code in codes))
+    if names:
+        typer.echo("\n\n".join(explained(name) for name in names))
         return
     for start, kind in KINDS.items():
         typer.echo(f"{kind.__name__}: {(kind.__doc__ or '').splitlines()[0]}")
         for code in CODES:
             if code.startswith(start):
                 typer.echo(f"  {code}  {sentence(code)}")
+    typer.echo("Figures:")
+    for key, figure in FIGURES.items():
+        typer.echo(f"  {key}  {figure.meaning}")

@@ -5,30 +5,21 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.diagnosis.findings import LOOPS, Finding
+from unbraid.diagnosis.findings import Finding, finding
 from unbraid.diagnosis.ground import DRAWS, LOCAL_COMPONENTS, MOST_FACTORS, Ground, quietly
 from unbraid.manifold.pairs import isometry_of_pairs, neighbor_pairs
-from unbraid.manifold.surroundings import CLOSED, EDGE, MEETS, NOISY, edge_ratio, end_distance, torus
+from unbraid.manifold.surroundings import EDGE, edge_ratio, end_distance, torus
 from unbraid.product.estimator import ProductManifold
 from unbraid.spectral.factors import HessianICA
 from unbraid.spectral.pca_ica import PCAICA
-from unbraid.spectral.uncertainty import DOUBTFUL, code_uncertainty
+from unbraid.spectral.uncertainty import code_uncertainty
 from unbraid.trust import support
-from unbraid.trust.support import CLEAR, FEWEST, GAUSSIAN, separability
+from unbraid.trust.table import FIGURES
 
 Floats = NDArray[np.float64]
 
-ISOMETRY = 0.5
-DENSE = 0.1
-REMEDY_PRODUCT = (
-    "The factors must be free of each other: every combination of their values must be possible, and none of them may "
-    "follow from others. Collect the missing combinations, or cut out a part of the data in which all occur."
-)
 OF_THE_REST = ("full", "complete")  # checks of what a factor forms with the others, not of its own shape
-REMEDY_LOOPS = (
-    "A factor that wraps around (an angle, a position on a ring) needs a method for loops, such as product-manifold; "
-    "or keep only part of the loop."
-)
+FEWEST = 250  # points with which a law as near to the Gaussian as a triangle is told from it in most draws
 
 
 def loops_finding(ground: Ground, rng: np.random.RandomState) -> Finding:
@@ -46,31 +37,29 @@ def loops_finding(ground: Ground, rng: np.random.RandomState) -> Finding:
     whole = bool(model.verified_.all())
     if ground.d not in EDGE and not round_:
         words = f"Edges are looked for with one to three factors; here are {ground.d}."
-        holds = True if whole else None
-        return Finding(LOOPS, holds, None, None, words, decides=False, remedy=REMEDY_LOOPS)
+        return finding("edge", True if whole else None, None, words, decides=False)
     if ground.d not in EDGE:
-        return Finding(LOOPS, False, None, None, _wraps(round_), remedy=REMEDY_LOOPS)
+        return finding("edge", False, None, _wraps(round_))
     return _by_edge(ground, round_, whole, rng)
 
 
 def _by_edge(ground: Ground, round_: list[str], whole: bool, rng: np.random.RandomState) -> Finding:
-    d, points = ground.d, ground.points[:, :LOCAL_COMPONENTS]
-    ratio = edge_ratio(points, d, rng)
+    d, points, edge = ground.d, ground.points[:, :LOCAL_COMPONENTS], FIGURES["edge"]
+    ratio = edge_ratio(points, d)
     ends = end_distance(points, rng) if d == 1 else np.inf
-    holds = not round_ and (whole or (ratio >= CLOSED[d] and ends >= MEETS))
+    meet = not FIGURES["end_distance"].holds(ends)
+    holds = not round_ and (whole or (edge.holds(ratio, d) and not meet))
     if holds:
         words = f"All factors have ends: the points have {100 * ratio:.0f} % of the edge of a box."
     elif round_:
         words = _wraps(round_)
-    elif ends < MEETS:
+    elif meet:
         words = f"The ends of the curve meet: they lie {ends:.2g} times its longest step apart."
     else:
         words = f"The points have {100 * ratio:.0f} % of the edge of a box: part of it or all of it closes in itself."
-    drawn = [edge_ratio(torus(len(points), d, rng), d, rng) < CLOSED[d] for _ in range(3)]
-    return Finding(
-        LOOPS, holds, ratio, CLOSED[d], words, power=float(np.mean(drawn)), remedy=REMEDY_LOOPS,
-        violation="a circle" if d == 1 else "a torus",
-    )  # fmt: skip
+    drawn = [not edge.holds(edge_ratio(torus(len(points), d, rng), d), d) for _ in range(3)]
+    what = "a circle" if d == 1 else "a torus"
+    return finding("edge", holds, ratio, words, threshold=edge.limit(d), power=float(np.mean(drawn)), violation=what)
 
 
 def _wraps(kinds: list[str]) -> str:
@@ -87,9 +76,7 @@ def first_codes(ground: Ground) -> tuple[Floats | None, list[Finding]]:
         return codes, [_rotation(turn.doubt, turn.per_code)]
     if ground.d > MOST_FACTORS or len(ground.points) < 3 * (1 + ground.d + ground.d * (ground.d + 1) // 2):
         words = f"Not tried: {len(ground.points)} points are too few to unroll {ground.d} curved factors."
-        holds = False if ground.d > MOST_FACTORS else None
-        remedy = "Take more points, or fix some factors while collecting: each needs several times as many points."
-        return None, [Finding("local isometry", holds, None, ISOMETRY, words, remedy=remedy)]
+        return None, [finding("local_isometry", False if ground.d > MOST_FACTORS else None, None, words)]
     model = HessianICA(ground.d, random_state=0, progress=False)
     codes = quietly(lambda: model.fit_transform(ground.X))
     shown = model.diagnostics_
@@ -100,52 +87,44 @@ def first_codes(ground: Ground) -> tuple[Floats | None, list[Finding]]:
 def _isometry(ground: Ground, codes: Floats) -> Finding:
     i, j, lengths = neighbor_pairs(ground.points, 15)
     figure = isometry_of_pairs(codes[i] - codes[j], lengths)[0]
-    holds = True if figure >= ISOMETRY else None if ground.noise > NOISY else False
+    noisy = not FIGURES["off_tangent"].holds(ground.noise)
+    holds = True if FIGURES["local_isometry"].holds(figure) else None if noisy else False
     words = (
         f"Codes that keep the distances between neighbours were found (correlation {figure:.2f})."
         if holds
         else f"No codes were found that keep the distances between neighbours (correlation {figure:.2f})."
     )
-    remedy = "More points, or less noise; data that jump (moving sharp edges) can be blurred first."
-    return Finding("local isometry", holds, figure, ISOMETRY, words, remedy=remedy)
+    return finding("local_isometry", holds, figure, words)
 
 
 def _density(error: float) -> Finding:
     words = f"A point is placed from its neighbours with an error of {error:.2g} standard deviations of a code."
-    remedy = "Take more points: the gaps between them are too wide."
-    return Finding("sampling density", error <= DENSE, error, DENSE, words, remedy=remedy, decides=False)
+    return finding("extension_error", FIGURES["extension_error"].holds(error), error, words)
 
 
 def _rotation(doubt: float, degrees: Floats) -> Finding:
     if len(degrees) == 1:
-        return Finding("rotation", True, None, DOUBTFUL, "One factor: there is nothing that it could be turned into.")
+        return finding("rotation_doubt", True, None, "One factor: there is nothing that it could be turned into.")
     turned = ", ".join(f"{degree:.0f}" for degree in degrees)
-    holds = True if doubt <= DOUBTFUL else None
     words = (
         f"The axes of the codes are found again to {doubt:.0f} degrees under other assumptions; codes may be turned by "
         f"up to {turned} degrees."
     )
-    remedy = (
-        "Bring other evidence of which axes are meant (rotation= of HessianICA: a few labels, pairs, the order in "
-        "time), or more points."
-    )
-    return Finding("rotation", holds, doubt, DOUBTFUL, words, remedy=remedy)
+    return finding("rotation_doubt", True if FIGURES["rotation_doubt"].holds(doubt) else None, doubt, words)
 
 
 def code_findings(codes: Floats, rng: np.random.RandomState) -> list[Finding]:
     """Independence, support and law of codes."""
-    d = codes.shape[1]
-    if d == 1:
+    if codes.shape[1] == 1:
         words = "One factor: there is nothing that it could depend on, or be mixed up with."
-        names = ("independent codes", "product support", "filled box", "non-Gaussian")
-        return [Finding(name, True, None, None, words) for name in names]
+        return [finding(key, True, None, words) for key in ("dependence", "raggedness", "emptiness", "separability")]
     return [
-        _effect("independent codes", support.dependence, support.DEPENDENT, support.dependent, codes, rng,
+        _effect("dependence", support.dependence, support.dependent, codes, rng,
                 "two factors of correlation .6", "Mutual information of two codes is {:.3f} nats"),
-        _effect("product support", lambda c: support.raggedness(c, rng), support.RAGGED, support.ball, codes, rng,
+        _effect("raggedness", lambda c: support.raggedness(c, rng), support.ball, codes, rng,
                 "a ball", "Combinations of codes that should occur lie {:.2f} times as far from the data as chance"),
-        _effect("filled box", lambda c: _emptiness(c, rng), support.hollow(len(codes)), support.ball, codes, rng,
-                "a ball", "{:.1%} of the box of the codes is empty without a reason"),
+        _effect("emptiness", lambda c: _emptiness(c, rng), support.ball, codes, rng,
+                "a ball", "{:.1%} of the box of the codes is empty without a reason", support.hollow(len(codes))),
         _gaussian(codes, rng),
     ]  # fmt: skip
 
@@ -155,38 +134,30 @@ def _emptiness(codes: Floats, rng: np.random.RandomState) -> float:
 
 
 def _effect(
-    name: str,
+    key: str,
     measure: Callable[[Floats], float],
-    threshold: float,
     violation: Callable[[int, int, np.random.RandomState], Floats],
     codes: Floats,
     rng: np.random.RandomState,
     what: str,
     words: str,
+    limit: float | None = None,
 ) -> Finding:
     n, d = codes.shape
+    threshold = FIGURES[key].limit() if limit is None else limit
     figure = max(measure(codes), 0.0)
     holds = figure <= threshold
     power = float(np.mean([measure(violation(n, d, rng)) > threshold for _ in range(DRAWS)]))
     text = words.format(figure) + (", as of a product." if holds else ": not a product.")
-    return Finding(
-        name, holds, figure, threshold, text, power=power, violation=what, remedy=REMEDY_PRODUCT,
-        families=("spectral", "autoencoders"),
-    )  # fmt: skip
+    return finding(key, holds, figure, text, threshold=threshold, power=power, violation=what)
 
 
 def _gaussian(codes: Floats, rng: np.random.RandomState) -> Finding:
-    figure = separability(codes)
-    drawn = [separability(rng.standard_normal(codes.shape)) < GAUSSIAN for _ in range(DRAWS)]
-    holds = True if figure >= CLEAR else None if figure >= GAUSSIAN or len(codes) < FEWEST else False
+    law = FIGURES["separability"]
+    figure = support.separability(codes)
+    drawn = [not law.holds(support.separability(rng.standard_normal(codes.shape))) for _ in range(DRAWS)]
+    holds = True if law.holds(figure, "clear") else None if law.holds(figure) or len(codes) < FEWEST else False
     words = f"What tells two codes from their rotations is {figure:.1f} times what chance makes of Gaussians." + (
         f" With {len(codes)} points, factors that are not Gaussian may look so too." if holds is None else ""
     )
-    remedy = (
-        "Gaussian factors cannot be told from their rotations. Use other evidence: labels or batches (gin), pairs, or "
-        "the order in time; more points if it cannot be told."
-    )
-    return Finding(
-        "non-Gaussian", holds, figure, GAUSSIAN, words, power=float(np.mean(drawn)), violation="Gaussian factors",
-        remedy=remedy,
-    )  # fmt: skip
+    return finding("separability", holds, figure, words, power=float(np.mean(drawn)), violation="Gaussian factors")

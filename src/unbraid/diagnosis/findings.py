@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from unbraid.methods import METHODS
 from unbraid.runtime.extras import require
+from unbraid.trust.table import ASSUMPTIONS, FIGURES
 
 if TYPE_CHECKING:
     from unbraid.report.html import Report
 
-LOOPS, FOR_LOOPS = "no closed loops", "product-manifold"
+LOOPS, FOR_LOOPS = FIGURES["edge"].assumption, "product-manifold"
 FLOWS = ("flows",)
 WRAPS = "No: a factor wraps around, and no code runs along it without a jump; product-manifold gives angles instead."
 LEGEND = (
@@ -35,6 +36,7 @@ class Finding:
     Attributes
     ----------
     assumption : str
+        Its name; :mod:`unbraid.trust.table` has the figure that tests it.
     holds : bool or None
         None where it cannot be told.
     figure : float or None
@@ -66,6 +68,11 @@ class Finding:
     remedy: str = ""
     decides: bool = True
     families: tuple[str, ...] = ("spectral",)
+
+    @property
+    def key(self) -> str:
+        """The line of :data:`unbraid.trust.table.FIGURES` that it is about."""
+        return ASSUMPTIONS[self.assumption]
 
     def __str__(self) -> str:
         figure = "" if self.figure is None else f" {self.figure:.3g}"
@@ -102,12 +109,13 @@ class Diagnosis:
     n_used: int = 0
 
     def __getitem__(self, assumption: str) -> Finding:
-        """The finding on an assumption, by its name."""
-        for finding in self.findings:
-            if finding.assumption == assumption:
-                return finding
-        names = ", ".join(repr(finding.assumption) for finding in self.findings)
-        raise KeyError(f"there is no finding on {assumption!r}. There are: {names}.")
+        """The finding on an assumption, by its name or by the key of its figure."""
+        name = FIGURES[assumption].assumption if assumption in FIGURES else assumption
+        for found in self.findings:
+            if found.assumption == name:
+                return found
+        names = ", ".join(repr(found.assumption) for found in self.findings)
+        raise KeyError(f"there is no finding on {assumption!r}. Available: {names}.")
 
     @property
     def answer(self) -> str:
@@ -196,6 +204,29 @@ class Diagnosis:
         method = METHODS[self.method]
         guess = "" if self.verdict != "no" or self.only_wraps else ", the best guess in spite of that"
         return f"{self.method} ({method.title}){guess}."
+
+
+def finding(
+    key: str,
+    holds: bool | None,
+    figure: float | None,
+    words: str,
+    *,
+    threshold: float | None = None,
+    decides: bool | None = None,
+    power: float | None = None,
+    violation: str = "",
+) -> Finding:
+    """The finding on the assumption that a figure of the table tests, with the threshold and the remedy from there.
+
+    >>> finding("local_isometry", False, 0.3, "").threshold
+    0.5
+    """
+    line = FIGURES[key]
+    return Finding(
+        line.assumption, holds, figure, line.threshold if threshold is None else threshold, words, power, violation,
+        line.remedy, line.decides if decides is None else decides, line.families,
+    )  # fmt: skip
 
 
 def verdict_of(findings: Sequence[Finding]) -> str:

@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unbraid.data.rows import Rows
-from unbraid.diagnosis.findings import Finding
-from unbraid.manifold.dimension import CLEAR_GAP, DimensionEstimate, estimate_dimension
+from unbraid.diagnosis.findings import Finding, finding
+from unbraid.manifold.dimension import DimensionEstimate, estimate_dimension
 from unbraid.manifold.distinct import distinct_rows
-from unbraid.manifold.noise import SIGMAS, structure
-from unbraid.manifold.surroundings import APART, NOISY, apart, off_tangent
+from unbraid.manifold.noise import structure
+from unbraid.manifold.surroundings import apart, off_tangent
 from unbraid.spectral.base import FINEST
 from unbraid.spectral.reduction import Reduction, fit_reduction
+from unbraid.trust.table import FIGURES
 from unbraid.trust.warnings import UnbraidWarning
 
 Floats = NDArray[np.float64]
@@ -25,8 +26,6 @@ Fitted = TypeVar("Fitted")
 MOST_ROWS = 2000  # that are looked at
 FEWEST_ROWS = 30
 MOST_FACTORS = 6  # beyond, local Hessians need more neighbours than any data of these sizes have
-LINEAR = 0.002  # share of the variance that d principal components may leave out for the data to be flat
-DOMINANT = 0.95  # share of the variance in one column beyond which the others may be of another unit
 DRAWS = 10
 LOCAL_COMPONENTS = 20  # in which tangents are looked for: twice the dimension and one more is enough (Whitney)
 
@@ -48,7 +47,7 @@ class Ground:
     def flat(self) -> bool:
         """Whether d principal components hold what is above the noise."""
         left = self.reduction.residuals[min(self.d, len(self.reduction.residuals)) - 1]
-        return bool(left <= LINEAR or self.reduction.noise_size <= self.d)
+        return bool(FIGURES["flat_residual"].holds(left) or self.reduction.noise_size <= self.d)
 
     @cached_property
     def pieces(self) -> tuple[float, int]:
@@ -58,7 +57,7 @@ class Ground:
     @property
     def torn(self) -> bool:
         """Whether more points lie apart than a few outliers explain."""
-        return self.pieces[0] > APART
+        return not FIGURES["apart"].holds(self.pieces[0])
 
     @cached_property
     def noise(self) -> float:
@@ -116,72 +115,62 @@ def quietly(fit: Callable[[], Fitted]) -> Fitted:
 
 
 def _structure(ground: Ground, rng: np.random.RandomState) -> Finding:
-    families = ("spectral", "geometry")
     if np.sum(np.ptp(ground.X, axis=0) > 0) == 1:
         words = "A single column varies: it is the factor, and there is nothing to find behind it."
-        return Finding("structure", True, None, SIGMAS, words, families=families)
+        return finding("structure", True, None, words)
     figure = structure(ground.X, rng)
-    holds = figure > SIGMAS
+    holds = FIGURES["structure"].holds(figure)
     words = (
-        "The columns hang together far beyond chance."
+        "The columns depend on each other far beyond chance."
         if holds
         else "The columns cannot be told from independent ones: there is nothing behind them to find, or each of them "
         "is a factor already."
     )
-    remedy = "Check that the right columns were given; noise has no factors."
-    return Finding("structure", holds, figure, SIGMAS, words, remedy=remedy, families=families)
+    return finding("structure", holds, figure, words)
 
 
 def _units(ground: Ground) -> Finding:
     variances = ground.X.var(axis=0, dtype=np.float64)
     largest = int(variances.argmax())
     share = float(variances[largest] / variances.sum())
-    holds = True if share <= DOMINANT or np.sum(variances > 0) == 1 else None
+    holds = True if FIGURES["column_share"].holds(share) or np.sum(variances > 0) == 1 else None
     words = (
         "No single column outweighs the others."
         if holds
         else f"Column {largest} (counted from 0) holds {100 * share:.3g} % of the variance; the others hardly count."
     )
-    remedy = "If the columns have different units, bring them to one scale first: (X - X.mean(axis=0)) / X.std(axis=0)."
-    return Finding("like units", holds, share, DOMINANT, words, remedy=remedy, families=("spectral", "geometry"))
+    return finding("column_share", holds, share, words)
 
 
 def _connected(ground: Ground) -> Finding:
     share, pieces = ground.pieces
-    holds = not ground.torn
     words = (
-        "The points hang together."
-        if holds
-        else f"The points fall into {pieces} pieces; {100 * share:.0f} % of them lie outside of the largest."
+        f"The points fall into {pieces} pieces; {100 * share:.0f} % of them lie outside of the largest."
+        if ground.torn
+        else "The neighbour graph is connected."
     )
-    remedy = "Fit each group by itself, or collect what lies between the groups."
-    return Finding("connected", holds, share, APART, words, remedy=remedy, families=("spectral", "geometry"))
+    return finding("apart", not ground.torn, share, words)
 
 
 def _dimension(ground: Ground) -> Finding:
-    name, estimate, d = "intrinsic dimension", ground.dimension, ground.d
-    remedy = f"Give n_factors if you know it; with more than {MOST_FACTORS} factors, fix some of them while collecting."
+    estimate, d = ground.dimension, ground.d
+    few = d <= MOST_FACTORS
     if estimate is None:
-        holds = True if d <= MOST_FACTORS else None
-        return Finding(name, holds, float(d), None, f"{d} factor(s), as given.", remedy=remedy)
+        return finding("dimension_gap", True if few else None, float(d), f"{d} factor(s), as given.")
     if ground.points.shape[1] == 1:
-        return Finding(name, True, 1.0, None, "1 factor: the data vary along a single line.")
+        return finding("dimension_gap", True, 1.0, "1 factor: the data vary along a single line.")
     if not estimate.clear:
         words = f"The local spectra show no gap; the nearest guess is {d} factor(s)."
-        return Finding(name, None, float(estimate.gap), CLEAR_GAP, words, remedy=remedy)
-    few = d <= MOST_FACTORS
+        return finding("dimension_gap", None, float(estimate.gap), words)
     words = f"{d} factor(s): the local spectra fall by {min(estimate.gap, 1e9):.3g} after them."
     more = "" if few else f" More than {MOST_FACTORS} cannot be unrolled from {len(ground.points)} points."
-    holds = True if few or ground.flat else None
-    return Finding(name, holds, float(estimate.gap), CLEAR_GAP, words + more, remedy=remedy)
+    return finding("dimension_gap", True if few or ground.flat else None, float(estimate.gap), words + more)
 
 
 def _noise(ground: Ground) -> Finding:
     figure = ground.noise
-    holds = True if figure <= NOISY else None
     words = f"{100 * figure:.0f} % of the variance of a small neighbourhood lies off its tangent (noise, curvature)."
-    remedy = "Average repeated measurements, or take more points: neighbourhoods must be wider than the noise."
-    return Finding("low noise", holds, figure, NOISY, words, remedy=remedy, decides=False)
+    return finding("off_tangent", True if FIGURES["off_tangent"].holds(figure) else None, figure, words)
 
 
 def _linear(ground: Ground) -> Finding:
@@ -191,4 +180,4 @@ def _linear(ground: Ground) -> Finding:
         + ("the rest is noise: the data are flat, and a linear method is exact."
            if ground.flat else "so the data are curved: a linear method is not enough.")
     )  # fmt: skip
-    return Finding("linear", ground.flat, left, LINEAR, words, decides=False, families=("pca-ica",))
+    return finding("flat_residual", ground.flat, left, words)

@@ -6,17 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unbraid.data.labels import Labels, parse_labels
-from unbraid.diagnosis.findings import FLOWS, Finding
+from unbraid.diagnosis.findings import Finding, finding
 from unbraid.manifold.neighbors import nearest
+from unbraid.trust.table import FIGURES
 
 Floats = NDArray[np.float64]
 
 STATISTICS = 2  # of a Gaussian given its condition: mean and variance
-FEW, ENOUGH = 10, 30  # members of a class
-MIXED = 0.05
-TOLD = 0.05
-SPARSE = 0.5
 NEIGHBORS = 10
+FEWEST_PAIRS = 30  # that are worth comparing
 
 
 def label_findings(labels: Any, rows: NDArray[np.intp], points: Floats, n: int, d: int) -> list[Finding]:
@@ -34,23 +32,20 @@ def _conditions(known: Labels, d: int) -> Finding:
     needed = d * STATISTICS + 1
     if known.kind == "continuous":
         words = "The condition is continuous, so there are as many conditions as rows."
-        return Finding("enough conditions", True, None, float(needed), words, decides=False, families=FLOWS)
+        return finding("conditions", True, None, words, threshold=float(needed))
     count = len(known.classes)
-    return Finding(
-        "enough conditions", count >= needed, float(count), float(needed),
+    words = (
         f"{count} conditions; the proof for {d} Gaussian factors with a mean and a variance each asks for "
-        f"{d} x {STATISTICS} + 1 = {needed}.",
-        remedy=f"Collect data under at least {needed} conditions (batches, times, treatments) for {d} factors.",
-        decides=False, families=FLOWS,
-    )  # fmt: skip
+        f"{d} x {STATISTICS} + 1 = {needed}."
+    )
+    return finding("conditions", count >= needed, float(count), words, threshold=float(needed))
 
 
 def _sizes(known: Labels) -> Finding:
     least = int(np.bincount(known.values[known.values >= 0]).min())
-    holds = True if least >= ENOUGH else False if least < FEW else None
-    words = f"The smallest class has {least} members."
-    remedy = f"Give every class at least {ENOUGH} members, or leave the smallest out."
-    return Finding("class sizes", holds, float(least), float(FEW), words, remedy=remedy, decides=False, families=FLOWS)
+    return finding(
+        "class_size", FIGURES["class_size"].holds(least), float(least), f"The smallest class has {least} members."
+    )
 
 
 def _neighbors(classes: NDArray[np.intp], points: Floats) -> list[Finding]:
@@ -60,17 +55,13 @@ def _neighbors(classes: NDArray[np.intp], points: Floats) -> list[Finding]:
     shares = np.bincount(classes) / len(classes)
     told = float(same.mean() - np.sum(shares**2))
     return [
-        Finding(
-            "classes overlap", mixed >= MIXED, mixed, MIXED,
+        finding(
+            "class_overlap", FIGURES["class_overlap"].holds(mixed), mixed,
             f"{100 * mixed:.0f} % of the points have a neighbour of another class.",
-            remedy="Classes that lie apart leave a flow free in each; give a condition that changes gradually.",
-            decides=False, families=FLOWS,
         ),
-        Finding(
-            "informative labels", True if told >= TOLD else None, told, TOLD,
+        finding(
+            "class_information", True if FIGURES["class_information"].holds(told) else None, told,
             f"Neighbours share their class {100 * told:.0f} points of a hundred more often than by chance.",
-            remedy="Labels must change the distribution of the factors; check that they belong to these rows.",
-            decides=False, families=FLOWS,
         ),
     ]  # fmt: skip
 
@@ -78,17 +69,16 @@ def _neighbors(classes: NDArray[np.intp], points: Floats) -> list[Finding]:
 def pair_finding(pairs: NDArray[np.intp], place: dict[int, int], codes: Floats, rng: np.random.RandomState) -> Finding:
     """Whether the two rows of a pair differ along few codes: 1 if along one, 0 if as any two rows do."""
     seen = np.array([(place[i], place[j]) for i, j in pairs.tolist() if i in place and j in place], dtype=np.intp)
-    name, remedy = "sparse pairs", "Pairs should share all factors but one; check that they are pairs of row numbers."
-    if len(seen) < ENOUGH or codes.shape[1] < 2:
+    if len(seen) < FEWEST_PAIRS or codes.shape[1] < 2:
         words = f"{len(seen)} pairs among the rows looked at and {codes.shape[1]} code(s): too few to compare."
-        return Finding(name, None, None, SPARSE, words, remedy=remedy, decides=False)
+        return finding("pair_sparsity", None, None, words)
     scaled = codes / np.maximum(codes.std(axis=0), 1e-300)
     chance = rng.randint(len(codes), size=(max(1000, len(seen)), 2))
     figure = 1 - _spread_over(scaled, seen) / max(_spread_over(scaled, chance[chance[:, 0] != chance[:, 1]]), 1e-300)
     words = (
         f"Pairs differ along one code to {100 * max(figure, 0):.0f} % (0 is as any two rows, 100 is one code alone)."
     )
-    return Finding(name, figure >= SPARSE, figure, SPARSE, words, remedy=remedy, decides=False)
+    return finding("pair_sparsity", FIGURES["pair_sparsity"].holds(figure), figure, words)
 
 
 def _spread_over(codes: Floats, pairs: NDArray[np.intp]) -> float:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from unbraid.methods import method_of_class
+from unbraid.trust.table import FIGURES
 
 
 @dataclass(frozen=True)
@@ -14,6 +15,17 @@ class Fact:
     name: str
     value: str
     meaning: str
+
+    @classmethod
+    def of(cls, key: str, value: str, more: str = "") -> "Fact":
+        """A line of the table of figures with its value, and what else is to be said of it.
+
+        >>> Fact.of("r_hat", "1.01").meaning.rpartition(". ")[2]
+        'In doubt above 1.02.'
+        """
+        line = FIGURES[key]
+        doubt = f" In doubt {line.doubt}." if line.doubt else ""
+        return cls(line.name, value, line.meaning + doubt + (f" {more}" if more else ""))
 
 
 @dataclass(frozen=True)

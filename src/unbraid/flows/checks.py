@@ -5,18 +5,18 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from sklearn.neighbors import NearestNeighbors
 
+from unbraid.trust.table import FIGURES
 from unbraid.trust.warnings import warn
 
 LARGEST_OFFSET = 1e5  # in standard deviations; float32 has seven digits, and fewer than two of them would be left
-SMALL_CLASS = 20  # members; below it a standard deviation is known to 16 % at best
 
 
 def class_groups(
-    X: np.ndarray, labels: np.ndarray, rng: np.random.Generator, *, members: int = 400, share: float = 0.01
+    X: np.ndarray, labels: np.ndarray, rng: np.random.Generator, *, members: int = 400
 ) -> tuple[np.ndarray, np.ndarray]:
     """Groups of classes that touch, and the matrix of how much each pair does.
 
-    Classes a and b touch when at least ``share`` of the 5 nearest neighbours of a's points (among at most ``members``
+    Classes a and b touch when at least 1 % of the 5 nearest neighbours of a's points (among at most ``members``
     points of each class) belong to b, or the other way round. Groups are the connected components.
 
     >>> x = np.array([[0.0], [0.1], [0.2], [0.3], [0.4], [0.5], [9.0], [9.1], [9.2], [9.3], [9.4], [9.5]])
@@ -32,7 +32,7 @@ def class_groups(
     cells = coo_array((np.ones(near.size), (np.repeat(own, k), own[near].ravel())), shape=(n_classes, n_classes))
     shares = cells.toarray()
     shares /= np.maximum(shares.sum(1, keepdims=True), 1)
-    touching = np.maximum(shares, shares.T) >= share
+    touching = np.maximum(shares, shares.T) >= FIGURES["class_contact"].limit()
     return connected_components(touching, directed=False)[1], shares
 
 
@@ -64,12 +64,13 @@ def warn_of_gaps(X: np.ndarray, labels: np.ndarray, classes: np.ndarray, rng: np
 def warn_of_small_classes(labels: np.ndarray, classes: np.ndarray) -> None:
     """Warn of classes whose variances rest on few points."""
     counts = np.bincount(labels, minlength=len(classes))
-    small = counts < SMALL_CLASS
+    least = FIGURES["class_size"].limit()
+    small = counts < least
     if small.any():
-        least = int(counts.min())
+        smallest = int(counts.min())
         warn(
-            "UB103", stacklevel=4, count=int(small.sum()), of=len(classes), least=SMALL_CLASS, smallest=least,
-            error=1 / np.sqrt(2 * least),
+            "UB103", stacklevel=4, count=int(small.sum()), of=len(classes), least=int(least), smallest=smallest,
+            error=1 / np.sqrt(2 * smallest),
         )  # fmt: skip
 
 

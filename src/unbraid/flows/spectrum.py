@@ -5,12 +5,11 @@ from functools import lru_cache
 
 import numpy as np
 
+from unbraid.trust.table import FIGURES
 from unbraid.trust.warnings import warn
 
-CLEAR_DROP = 2.0  # a latent of twice the spread that noise gives it owes three quarters of its variance to the data
 QUARTILES = (0.25, 0.5, 0.75)
 LEAST_VARIANCE = 0.1**2  # of log ratios, which are known to a few per cent
-FOUND_AGAIN = 0.95  # correlation of a code with its like in other starts, below which they are said to disagree
 SHELF = 20  # latents are the least that say how a shelf spreads
 CHANCES = (0.001, 0.01, 0.5)  # that a shelf alone would reach as far: for the low end, the count and the high end
 DRAWS = 4000  # of shelves, for the quantiles of their reach
@@ -40,7 +39,7 @@ class Count:
 
     @property
     def clear(self) -> bool:
-        return self.low == self.high and self.drop >= CLEAR_DROP
+        return self.low == self.high and FIGURES["spectrum_drop"].holds(self.drop)
 
 
 def count_above_noise(ratios: np.ndarray) -> Count:
@@ -138,18 +137,19 @@ def warn_of_uncertain_count(count: Count, n_features: int, noise: float) -> None
     if not count.clear:
         warn(
             "UB221", stacklevel=5,  # the caller of fit
-            count=count.n, of=n_features, low=count.low, high=count.high, drop=count.drop, clear=CLEAR_DROP,
-            noise=noise,
+            count=count.n, of=n_features, low=count.low, high=count.high, drop=count.drop,
+            clear=FIGURES["spectrum_drop"].limit(), noise=noise,
         )  # fmt: skip
 
 
 def warn_of_disagreement(found: np.ndarray, n_informative: int) -> None:
     """Warn of informative codes that the other starts do not have (``found`` as of :func:`found_again`)."""
-    lost = np.flatnonzero(found[:n_informative] < FOUND_AGAIN)
+    usual = FIGURES["found_again"].limit()
+    lost = np.flatnonzero(found[:n_informative] < usual)
     if len(lost):
         warn(
             "UB222", stacklevel=4,  # the caller of fit
-            which=", ".join(str(i + 1) for i in lost), correlation=float(found[lost].min()), usual=FOUND_AGAIN,
+            which=", ".join(str(i + 1) for i in lost), correlation=float(found[lost].min()), usual=usual,
         )  # fmt: skip
 
 

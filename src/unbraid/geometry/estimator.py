@@ -17,7 +17,7 @@ from unbraid.geometry.charts import Chart, analogy, charts
 from unbraid.geometry.eigen import diffusion_scale
 from unbraid.geometry.graph import Graph, joined, order_in_space, symmetrised
 from unbraid.geometry.operator import n_threads
-from unbraid.geometry.reading import SAFE_RATIO, Reading
+from unbraid.geometry.reading import Reading
 from unbraid.geometry.splitting import carried_axes, split
 from unbraid.geometry.summary import summary_of
 from unbraid.geometry.tangents import n_unknowns, tangent_frames
@@ -28,9 +28,9 @@ from unbraid.manifold.distinct import distinct_rows
 from unbraid.manifold.neighbors import NeighborSearch, nearest
 from unbraid.runtime.progress import bar
 from unbraid.runtime.randomness import seed_of
+from unbraid.trust.table import FIGURES
 from unbraid.trust.warnings import give, say, warn
 
-UNSETTLED_TANGENTS = 0.5
 LIFT = 2.0  # of an eigenvalue 0 by tangent spaces off by t: LIFT t^2 of the yardstick; at most 1.6 on 16 products
 
 
@@ -244,7 +244,7 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
         self.reason_, divided = reading.reason, reading.n_submanifolds > 1
         few = f"{n} points may be too few for dimension {self.dim_}, or too noisy"
         turn = f"turn by {self.tangent_error_:.2g} rad when twice as many neighbours are used"
-        unsettled = self.tangent_error_ > UNSETTLED_TANGENTS
+        unsettled = not FIGURES["tangent_error"].holds(self.tangent_error_)
         # an eigenvalue that may be 0 says nothing; a number as gap, and a single dimension, need none
         asked = self.gap == "auto" and self.dim_ > 1
         lifted = asked and self.spectrum_[0] <= LIFT * self.tangent_error_**2 * self.scale_
@@ -254,8 +254,9 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
             self.concerns_.append(say("UB245", reason=self.reason_))
         elif self.gap != "auto" and not divided:
             self.concerns_.append(say("UB246", gap=self.gap, lowest=self.spectrum_[0]))
-        if divided and reading.ratio < SAFE_RATIO:
-            self.concerns_.append(say("UB247", ratio=reading.ratio, safe=SAFE_RATIO, few=few))
+        gap = FIGURES["submanifold_gap"]
+        if divided and not gap.holds(reading.ratio):
+            self.concerns_.append(say("UB247", ratio=reading.ratio, safe=gap.limit(), few=few))
         if divided and unsettled:
             self.concerns_.append(say("UB248", turn=turn, few=few))
         self.gap_, self.determined_ = reading.ratio, not self.reason_

@@ -7,7 +7,6 @@ import numpy as np
 NEAR_ZERO = 0.6
 CLEARLY_ZERO = 0.05
 CLEAR_RATIO = 2.0
-SAFE_RATIO = 50.0
 ROUNDING = 1e-4
 
 

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unbraid.estimator.summary import Fact, Section, Summary, title_of
-from unbraid.geometry.reading import SAFE_RATIO
 
 if TYPE_CHECKING:
     from unbraid.geometry.estimator import Geomancer
@@ -20,17 +19,13 @@ def summary_of(model: "Geomancer") -> Summary:
         title_of(model),
         [
             Fact("submanifolds", str(model.n_submanifolds_), f"Of dimension {dims}; together {model.dim_}."),
-            Fact("gap", f"{model.gap_:.3g}", f"Ratio of the eigenvalues across the gap; {SAFE_RATIO:.0f} is safe."),
+            Fact.of("submanifold_gap", f"{model.gap_:.3g}"),
             Fact(
                 "confidence",
                 f"{model.confidence_:.3f}",
                 "1 - 1 / gap, halved by each concern, and 0 where the spectrum does not speak.",
             ),
-            Fact(
-                "tangent error",
-                f"{model.tangent_error_:.3f}",
-                "Angle in radians by which tangent spaces turn when twice as many neighbours are used.",
-            ),
+            Fact.of("tangent_error", f"{model.tangent_error_:.3f}"),
             Fact("first scalar eigenvalue", f"{model.scale_:.3g}", "The yardstick for eigenvalues that are near 0."),
         ],
         choices=[f"{name}: {how}." for name, how in model.selection_.items()],

@@ -20,6 +20,7 @@ from unbraid.manifold.doubts import doubt_of
 from unbraid.manifold.flat import flat_ratios, local_spectra
 from unbraid.manifold.noise import NoiseFloor, has_structure, noise_floor
 from unbraid.runtime.randomness import check_random_state
+from unbraid.trust.table import FIGURES
 
 Floats = NDArray[np.float64]
 
@@ -27,7 +28,8 @@ FEWEST, FIRST_SCALE = 6, 12
 LARGEST_SAMPLE = 30_000
 WIDE = 1200  # rows that a PCA of more features than this looks at
 LEFT_OUT = 0.002  # share of the variance that may stay outside of the local spectra
-CLEAR_GAP, EARLY_GAP = 2.0, 1.75  # the second among small neighbourhoods, where curvature has not set in
+CLEAR_GAP = FIGURES["dimension_gap"].limit()
+EARLY_GAP = FIGURES["dimension_gap"].limit("small neighbourhoods")  # where curvature has not set in
 NOISY = 4.0  # times the noise variance: what may lie beyond a gap of wide neighbourhoods
 LARGEST_BATCH = 256_000  # neighbours that are looked at in one go
 

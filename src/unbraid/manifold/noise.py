@@ -6,12 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
+from unbraid.trust.table import FIGURES
+
 Floats = NDArray[np.float64]
 
 FEWEST_FEATURES = 15  # with fewer the median eigenvalue need not belong to the noise
 MARGIN, TRACY_WIDOM = 1.01, 3.3  # over the edge, and its scales beyond (noise goes further once in a thousand)
 NOT_WHITE = 1.5  # times the ratio of the quartiles that white noise has
-PERMUTATIONS, NEAR, SIGMAS, FAR = 19, 10, 4.0, 20.0
+PERMUTATIONS, NEAR, FAR = 19, 10, 20.0
 ROWS, COLUMNS = 1000, 200
 
 
@@ -84,7 +86,7 @@ def _quartiles(n: int, p: int) -> Floats:
 
 def has_structure(X: NDArray, random_state: np.random.RandomState) -> bool:
     """Whether the features depend on each other: :func:`structure` beyond four standard deviations."""
-    return structure(X, random_state) > SIGMAS
+    return FIGURES["structure"].holds(structure(X, random_state))
 
 
 def structure(X: NDArray, random_state: np.random.RandomState) -> float:
@@ -114,7 +116,7 @@ def structure(X: NDArray, random_state: np.random.RandomState) -> float:
     found = 0.0
     for figure in (_largest, _crowding):
         found = max(found, _sigmas(figure(A), [figure(copy) for copy in copies]))
-        if found > SIGMAS:
+        if FIGURES["structure"].holds(found):
             break
     return min(found, FAR)
 

@@ -3,6 +3,8 @@
 Closed loops (circles, tori, spheres) have no edge, and no code can run along them without a jump.
 """
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import dijkstra, minimum_spanning_tree
@@ -14,12 +16,8 @@ Floats = NDArray[np.float64]
 
 # By dimension: neighbours, and the offset of their mean beyond which a point lies at an edge.
 EDGE = {1: (30, 0.70), 2: (30, 0.45), 3: (40, 0.40)}
-CLOSED = {1: 0.5, 2: 0.72, 3: 0.72}  # below this share of a box's edge there is none, or too little
-MEETS = 1.5  # ends of a curve that lie nearer than this many of its longest steps meet
 TREE_POINTS = 1000
 PIECE_NEIGHBORS = 10
-APART = 0.02  # share of the points outside of the largest piece that a few outliers explain
-NOISY = 0.35
 
 
 def apart(points: Floats) -> tuple[float, int]:
@@ -84,10 +82,14 @@ def edge_share(points: Floats, d: int) -> float:
     return float(np.mean(np.linalg.norm(along.mean(axis=1), axis=1) > threshold * np.maximum(lengths, 1e-300)))
 
 
-def edge_ratio(points: Floats, d: int, rng: np.random.RandomState) -> float:
-    """The edge of the points against that of a uniform cube of as many: near 0 for a closed manifold, 1 for a cube."""
-    box = edge_share(rng.random_sample((len(points), d)), d)
-    return edge_share(points, d) / max(box, 1 / len(points))
+def edge_ratio(points: Floats, d: int) -> float:
+    """The edge of the points over that of a uniform cube of as many: near 0 for a closed manifold, 1 for a cube."""
+    return edge_share(points, d) / _cube_edge(len(points), d)
+
+
+@cache
+def _cube_edge(n: int, d: int) -> float:
+    return max(edge_share(np.random.RandomState(0).random_sample((n, d)), d), 1 / n)
 
 
 def end_distance(points: Floats, rng: np.random.RandomState) -> float:

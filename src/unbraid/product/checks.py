@@ -7,18 +7,8 @@ from numpy.typing import NDArray
 
 from unbraid.product.diffusion import Diffusion, Floats
 from unbraid.product.groups import Group, along, roundness, shape_of
+from unbraid.trust.table import FIGURES
 
-SHAPE = 0.85
-ROUNDEST = {"circle": 0.3, "sphere": 0.2}
-REACH = 0.85
-WIDEST_GAP = 1.0  # radians without a sample, beyond which a loop may be open
-EVEN = 1.6  # eigenvalues of one factor's functions, largest to smallest
-APART = 0.08
-CONSTANT = 0.2
-EMPTY = 0.025
-HARMONIC = 0.55
-SUM = 1.13  # a disk has 1.2 and more, a triangle 1.7
-UNLIKE = 0.3  # right ones have .15 at most but for few; an angle taken twice .5, a figure of eight 20
 CELL = 16  # samples expected in a cell of two factors, on average
 
 
@@ -54,57 +44,44 @@ def check_factor(
     factors tell of them, in squared widths of the kernel.
     """
     group = groups[own]
+    dims = sum(g.dim for g in groups)
     checks = [
-        _at_least("shape", shape_of(walk, group), SHAPE, f"gradients are those of {_a(group.kind)}"),
-        _at_least("harmonic", _second_harmonic(walk, group), HARMONIC, "its second harmonic is where it should be"),
+        _check("factor_shape", shape_of(walk, group)),
+        _check("factor_harmonic", _second_harmonic(walk, group)),
         _coverage(group),
-        _at_most("apart", _shared(walk, groups, own), APART, "its functions change along no other factor"),
-        _at_most("sum", _sum(walk, groups, own), SUM, "eigenvalues of products are sums"),
-        _at_most("constant", _unevenness(walk, groups, own), CONSTANT, "its length does not depend on the others"),
-        _at_most("full", _emptiness(groups, own), EMPTY, "every value of it occurs with every value of the others"),
-        FactorCheck(
-            "complete",
-            clear and sum(g.dim for g in groups) == dim,
-            float(sum(g.dim for g in groups)),
-            float(dim),
-            "the dimensions of all factors add up to that of the data",
-        ),
-        _at_most("faithful", unlike, UNLIKE, "samples of the same factors are alike"),
-        _at_most("connected", float(walk.n_pieces), 1.0, "the samples hang together"),
+        _check("factor_apart", _shared(walk, groups, own)),
+        _check("factor_sum", _sum(walk, groups, own)),
+        _check("factor_constant", _unevenness(walk, groups, own)),
+        _check("factor_full", _emptiness(groups, own)),
+        FactorCheck("complete", clear and dims == dim, float(dims), float(dim), FIGURES["factor_complete"].meaning),
+        _check("factor_faithful", unlike),
+        _check("factor_connected", float(walk.n_pieces)),
     ]
-    if group.kind in ROUNDEST:
+    if group.kind != "interval":
         functions = walk.functions @ group.coefficients
         values = np.linalg.eigvalsh(group.coefficients.T @ (walk.eigenvalues[:, None] * group.coefficients))
         checks += [
-            _at_most("round", roundness(walk, functions), ROUNDEST[group.kind], "its functions lie on one radius"),
-            _at_most("even", float(values[-1] / max(values[0], 1e-300)), EVEN, "its functions are equally slow"),
+            _check("factor_round", roundness(walk, functions), group.kind),
+            _check("factor_even", float(values[-1] / max(values[0], 1e-300))),
         ]
     return checks
 
 
-def _at_least(name: str, figure: float, threshold: float, words: str) -> FactorCheck:
-    return FactorCheck(name, bool(figure >= threshold), float(figure), threshold, words)
-
-
-def _at_most(name: str, figure: float, threshold: float, words: str) -> FactorCheck:
-    return FactorCheck(name, bool(figure <= threshold), float(figure), threshold, words)
-
-
-def _a(kind: str) -> str:
-    return f"an {kind}" if kind == "interval" else f"a {kind}"
+def _check(key: str, value: float, kind: str = "") -> FactorCheck:
+    line = FIGURES[key]
+    return FactorCheck(line.name, line.holds(value, kind), float(value), line.limit(kind), line.meaning)
 
 
 def _coverage(group: Group) -> FactorCheck:
     """An interval has two ends, a circle no hole, a sphere no bald half."""
     if group.kind == "interval":
         low, high = np.quantile(group.place, [0.01, 0.99])
-        return _at_least("covered", min(-low, high), REACH, "samples reach both of its ends")
+        return _check("factor_reach", min(-low, high))
     if group.kind == "circle":
         angles = np.sort(np.arctan2(group.place[:, 1], group.place[:, 0]))
-        gaps = np.diff(np.append(angles, angles[0] + 2 * np.pi))
-        return _at_most("covered", gaps.max(), WIDEST_GAP, "samples go all the way round")
+        return _check("factor_hole", np.diff(np.append(angles, angles[0] + 2 * np.pi)).max())
     nearest = (_directions() @ group.place.T).max(axis=1)
-    return _at_most("covered", float(np.arccos(np.clip(nearest.min(), -1, 1))), WIDEST_GAP, "samples lie all over it")
+    return _check("factor_hole", float(np.arccos(np.clip(nearest.min(), -1, 1))))
 
 
 def _directions() -> Floats:

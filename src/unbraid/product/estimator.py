@@ -15,13 +15,14 @@ from unbraid.estimator.summary import Summary, codes_in_words
 from unbraid.manifold.denoise import spanning_basis
 from unbraid.manifold.dimension import DimensionEstimate, estimate_dimension
 from unbraid.manifold.distinct import distinct_rows
-from unbraid.product.checks import UNLIKE, check_factor
+from unbraid.product.checks import check_factor
 from unbraid.product.diffusion import Diffusion, Floats, diffuse, even_steps
 from unbraid.product.groups import Group, find_groups, indices_of
 from unbraid.product.maps import maps_of
 from unbraid.product.summary import summary_of
 from unbraid.runtime.progress import bar
 from unbraid.runtime.randomness import check_random_state
+from unbraid.trust.table import FIGURES
 from unbraid.trust.warnings import give, say, warn
 
 LANDMARKS = 5000
@@ -232,7 +233,7 @@ class ProductManifold(Estimator):
         elif found != dim:
             means = "a short factor may be missing" if found < dim else "one of them may be noise"
             concerns.append(say("UB234", found=found, dimension=dim, means=means))
-        elif unlike > UNLIKE:
+        elif not FIGURES["factor_faithful"].holds(unlike):
             concerns.append(say("UB236"))
         concerns += self._rounds(order)
         for kind, columns, checks in zip(self.kinds_, self.columns_, self.checks_):

@@ -44,7 +44,7 @@ def summary_of(model: "ProductManifold") -> Summary:
         sections=[
             Section(
                 "Checks",
-                tuple(f"{name}: {words}." for name, words in meanings.items()),
+                tuple(f"{name}: {words}" for name, words in meanings.items()),
                 columns=("factor", "check", "figure", "threshold", "holds"),
                 rows=rows,
             )

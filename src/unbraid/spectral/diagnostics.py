@@ -12,9 +12,10 @@ from unbraid.spectral.extension import LocalMaps
 from unbraid.spectral.figures import figures_of
 from unbraid.spectral.ica import Rotation, excess_kurtosis
 from unbraid.spectral.landmarks import Embedded
-from unbraid.spectral.uncertainty import DOUBTFUL, TurnUncertainty, code_uncertainty
+from unbraid.spectral.uncertainty import TurnUncertainty, code_uncertainty
 from unbraid.trust.expected import ExpectedMCC, guess_of, not_simulated
 from unbraid.trust.support import dependence, near_gaussian
+from unbraid.trust.table import FIGURES
 from unbraid.trust.warnings import give, say
 
 if TYPE_CHECKING:  # refits are imported where they are asked for
@@ -22,12 +23,12 @@ if TYPE_CHECKING:  # refits are imported where they are asked for
 
 Floats = NDArray[np.float64]
 
-DEPENDENT = 0.15  # nats beyond chance that two codes may share: right fits of pictures reach 0.12
-
 
 @dataclass(frozen=True)
 class Diagnostics:
     """Figures of a fit, and what they say in words.
+
+    Those with a threshold are lines of :mod:`unbraid.trust.table`, under the same names.
 
     Attributes
     ----------
@@ -38,7 +39,7 @@ class Diagnostics:
     n_duplicates : int
         Points equal to an earlier one; they share its code.
     participation : array (d,)
-        Share of the points on which each eigenvector lives; near 0 it has collapsed.
+        Share of the points on which each eigenvector lives.
     eigenvalues : array (d + 1,)
         Smallest non-trivial eigenvalues of the alignment matrix, and the first one left out.
     eigengap : float
@@ -64,12 +65,12 @@ class Diagnostics:
     rotation_uncertainty : array (d,)
         Degrees by which each code may be turned; empty where the codes were not turned by their independence.
     rotation_doubt : float
-        One figure for all codes, in degrees; above 15 the rotation is not to be trusted.
+        One figure for all codes, in degrees.
     dependence : float
         Mutual information (nats) of the two codes that share most, less what chance shows; 0 where the codes were not
         turned by their independence.
     expected_mcc : ExpectedMCC or None
-        What the MCC with the true factors was in simulated worlds that look like this one; None where that cannot be
+        What the MCC with the true factors was in similar simulated data sets; None where that cannot be
         said.
     unguessed : str
         Why it cannot be said; empty where it can.
@@ -180,23 +181,28 @@ def diagnose(
 
 
 def concerns_of(figures: dict[str, Any], *, with_ica: bool, kind: str) -> list[str]:
-    """Sentences for the figures that are out of order, each with what to try."""
+    """Sentences for the figures that are in doubt, each with what to try."""
     found = []
-    if figures["participation"].min() < 0.05:
+
+    def fails(key: str) -> bool:
+        return not FIGURES[key].holds(np.min(figures[key]), kind)
+
+    if fails("participation"):
         found.append(say("UB201", share=100 * figures["participation"].min()))
-    if figures["local_isometry"] < (0.2 if kind == "laplacian" else 0.5):  # cosines never keep distances well
+    if fails("local_isometry"):
         found.append(say("UB202", isometry=figures["local_isometry"]))
-    if kind != "laplacian" and figures["eigengap"] < 2 and not figures["n_redundant"]:
+    if kind != "laplacian" and fails("eigengap") and not figures["n_redundant"]:
         found.append(say("UB203", gap=figures["eigengap"]))
-    if with_ica and figures["rotation_doubt"] > DOUBTFUL:
+    if with_ica and fails("rotation_doubt"):
         degrees = ", ".join(f"{u:.0f}" for u in figures["rotation_uncertainty"])
-        found.append(say("UB204", doubt=figures["rotation_doubt"], usual=DOUBTFUL, degrees=degrees))
-    if with_ica and kind != "laplacian" and figures["dependence"] > DEPENDENT:  # cosines of few points always depend
-        found.append(say("UB211", nats=figures["dependence"], usual=DEPENDENT))
+        usual = FIGURES["rotation_doubt"].limit()
+        found.append(say("UB204", doubt=figures["rotation_doubt"], usual=usual, degrees=degrees))
+    if with_ica and kind != "laplacian" and fails("dependence"):  # cosines of few points always depend
+        found.append(say("UB211", nats=figures["dependence"], usual=FIGURES["dependence"].limit()))
     if with_ica and int(figures["gaussian"].sum()) > 1:
         kurtosis = ", ".join(f"{k:+.2f}" for k in figures["kurtosis"][figures["gaussian"]])
         found.append(say("UB205", codes=codes_in_words(np.flatnonzero(figures["gaussian"])), kurtosis=kurtosis))
-    if figures["extension_error"] > 0.1:
+    if fails("extension_error"):
         found.append(say("UB206", error=figures["extension_error"]))
     return found
 

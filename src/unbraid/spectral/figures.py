@@ -1,17 +1,17 @@
 """Figures of a fit that tell good codes from bad ones without labels: what the guess of the MCC looks at."""
 
-from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unbraid.manifold.pairs import closest_pairs, isometry_of_pairs
-from unbraid.manifold.surroundings import EDGE, MEETS, edge_share, end_distance
+from unbraid.manifold.surroundings import EDGE, edge_ratio, end_distance
 from unbraid.spectral.landmarks import Embedded
 from unbraid.spectral.trial import metric_root
 from unbraid.spectral.uncertainty import TurnUncertainty
 from unbraid.trust.support import dependence, emptiness, raggedness
+from unbraid.trust.table import FIGURES
 
 Floats = NDArray[np.float64]
 
@@ -83,15 +83,9 @@ def edge_of(points: Floats, d: int, rng: np.random.RandomState) -> float:
     if d not in EDGE:
         return 1.0
     local = np.ascontiguousarray(points[:, :LOCAL_COMPONENTS])
-    if d == 1 and end_distance(local, rng) < MEETS:
+    if d == 1 and not FIGURES["end_distance"].holds(end_distance(local, rng)):
         return 0.0
-    return edge_share(local, d) / _box_edge(len(local), d)
-
-
-@cache
-def _box_edge(n: int, d: int) -> float:
-    """The edge of a uniform cube."""
-    return max(edge_share(np.random.RandomState(0).random_sample((n, d)), d), 1 / n)
+    return edge_ratio(local, d)
 
 
 def _far(correlation: float) -> float:

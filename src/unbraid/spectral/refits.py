@@ -20,6 +20,7 @@ from unbraid.spectral.diagnostics import Diagnostics
 from unbraid.spectral.evidence import by_support
 from unbraid.spectral.landmarks import Embedded
 from unbraid.spectral.trial import Choice, Embedding, Settings, choose
+from unbraid.trust.table import FIGURES
 from unbraid.trust.warnings import ConvergenceWarning, say
 
 Floats = NDArray[np.float64]
@@ -29,7 +30,6 @@ POINTS = 1000  # at which refits are compared
 SUPPORT_POINTS = 500
 SPLITS = 2
 WIDER = 1.5  # neighbourhoods of refits with other settings, over those chosen, and its inverse
-R_HAT = 1.02  # above, a code turns by 16 degrees between refits; two codes that are turned at random have 1.05
 
 SAME = ("halves", "seed", "settings")  # refits by the same method
 SOURCES = (*SAME, "method", "evidence")
@@ -190,14 +190,14 @@ class _Record:
 
 def found_again(diagnostics: Diagnostics, reliability: Reliability) -> Diagnostics:
     """The diagnostics with what refits say, and a concern where a code was not found again."""
-    lost = np.flatnonzero(reliability.r_hat > R_HAT)
+    lost = np.flatnonzero(reliability.r_hat > FIGURES["r_hat"].limit())
     found = [
         say(
             "UB212",
             codes=codes_in_words([int(j)]),
             correlation=reliability.per_code[j],
             r_hat=reliability.r_hat[j],
-            usual=R_HAT,
+            usual=FIGURES["r_hat"].limit(),
         )
         for j in lost
     ]

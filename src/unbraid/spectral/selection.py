@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 from unbraid.manifold.dimension import DimensionEstimate, dimension_of
 from unbraid.manifold.noise import NoiseFloor
 from unbraid.spectral.reduction import RESIDUALS, Reduction
+from unbraid.trust.table import FIGURES
 from unbraid.trust.warnings import say
 
 Floats = NDArray[np.float64]
 
 RULES = ("combined", "edges", "closest")
 MOST_ESTIMATED = 21  # principal components that the number of factors is estimated from
-COLLAPSED = 0.05  # an eigenvector that lives on less than this share of the points has collapsed
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ def exclusion(participation: float, pieces: int, stable: bool) -> str:
     """Why a candidate cannot be chosen; empty when it can."""
     if pieces > 1:
         return f"the neighbour graph falls into {pieces} pieces"
-    if participation < COLLAPSED:
+    if not FIGURES["participation"].holds(participation):
         return f"an eigenvector has collapsed onto {100 * participation:.1f} % of the points"
     if not stable:
         return "ICA did not converge"

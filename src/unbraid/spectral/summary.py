@@ -6,7 +6,6 @@ import numpy as np
 
 from unbraid.estimator.summary import Fact, Section, Summary, codes_in_words, title_of
 from unbraid.spectral.diagnostics import Diagnostics
-from unbraid.spectral.refits import R_HAT
 from unbraid.spectral.selection import Selection, score
 
 if TYPE_CHECKING:
@@ -40,12 +39,11 @@ def spectral_summary(model: "SpectralEstimator") -> Summary:
 
 def linear_summary(model: "PCAICA") -> Summary:
     """Of the linear baseline, which has only ICA to speak of."""
-    gaussian = "Of each code; ICA cannot separate two that are near 0."
     return Summary(
         title_of(model),
         [
             _stability(model.rotation_.stability, model.rotation_.converged),
-            Fact("excess kurtosis", _signed(model.kurtosis_), gaussian),
+            Fact.of("kurtosis", _signed(model.kurtosis_)),
         ],
         note="A linear method: right only where the factors mix linearly, and it cannot tell by itself.",
         n_shown=model.n_factors_,
@@ -114,54 +112,29 @@ def _settings(title: str, selection: Selection, scores: list[float], choices: li
 
 def _facts(d: Diagnostics) -> list[Fact]:
     turned = [
-        Fact(
-            "rotation",
-            ", ".join(f"{u:.0f}" for u in d.rotation_uncertainty) + " degrees",
-            "How far each code may be turned: by chance, by the density of the points, or by dependence.",
-        ),
+        Fact.of("rotation_uncertainty", ", ".join(f"{u:.0f}" for u in d.rotation_uncertainty) + " degrees"),
         _stability(d.ica_stability, d.ica_converged),
-        Fact("excess kurtosis", _signed(d.kurtosis), _gaussian(d)),
+        Fact.of("dependence", f"{d.dependence:.3f}"),
+        Fact.of("kurtosis", _signed(d.kurtosis), _gaussian(d)),
     ]
-    joined = "All points hang together" if d.n_graph_components == 1 else "The points do not hang together"
     return [
         *_trust_facts(d),
-        Fact(
-            "local isometry",
-            f"{d.local_isometry:.3f}",
-            "Correlation of distances between neighbours in the data and in the codes; the theory asks for 1.",
-        ),
-        Fact(
-            "eigengap",
-            f"{d.eigengap:.3g}",
-            "First eigenvalue left out over the last one kept; well above 1 says where the factors end.",
-        ),
-        Fact(
-            "participation",
-            ", ".join(f"{p:.2f}" for p in np.atleast_1d(d.participation)),
-            "Share of the points on which each eigenvector lives; near 0 it has collapsed onto a few.",
-        ),
+        Fact.of("local_isometry", f"{d.local_isometry:.3f}"),
+        Fact.of("eigengap", f"{d.eigengap:.3g}"),
+        Fact.of("participation", ", ".join(f"{p:.2f}" for p in np.atleast_1d(d.participation))),
         *(turned if len(d.rotation_uncertainty) else []),
-        Fact(
-            "extension error",
-            f"{d.extension_error:.3g}",
-            "Error of placing a point from its neighbours alone, in standard deviations of a code.",
-        ),
+        Fact.of("extension_error", f"{d.extension_error:.3g}"),
         Fact(
             "neighbour graph",
             f"{d.n_graph_components} piece(s)",
-            f"{joined}; {d.n_orphans} orphan(s), {d.n_duplicates} duplicate(s).",
+            f"{d.n_orphans} orphan(s), {d.n_duplicates} duplicate(s).",
         ),
-        Fact(
-            "PCA residual",
-            f"{100 * d.pca_residual:.2f} %",
-            "Share of the variance that the PCA before the neighbour search leaves out.",
-        ),
+        Fact.of("pca_residual", f"{100 * d.pca_residual:.2f} %"),
     ]
 
 
 def _stability(stability: float, converged: float) -> Fact:
-    meaning = f"Agreement of ICA with and without density weights; {100 * converged:.0f} % of the starts converged."
-    return Fact("ICA stability", f"{stability:.3f}", meaning)
+    return Fact.of("ica_stability", f"{stability:.3f}", f"{100 * converged:.0f} % of the starts converged.")
 
 
 def _signed(values: Any) -> str:
@@ -184,24 +157,21 @@ def _trust_facts(d: Diagnostics) -> list[Fact]:
 
 def _guess(d: Diagnostics) -> Fact:
     if d.expected_mcc is None:
-        return Fact("expected MCC", "not said", f"{d.unguessed[:1].upper()}{d.unguessed[1:]}.")
+        return Fact.of("expected_mcc", "not said", f"{d.unguessed[:1].upper()}{d.unguessed[1:]}.")
     low = np.floor(100 * d.expected_mcc.low) / 100
-    meaning = (
-        f"In simulated worlds that look like this one, the MCC with the true factors was above {low:.2f} in 95 %, and "
-        f"above {d.expected_mcc.median:.2f} in half of them."
-    )
-    return Fact("expected MCC", f"{d.expected_mcc.median:.2f} (low {low:.2f})", meaning)
+    median = d.expected_mcc.median
+    more = f"It was above {low:.2f} in 95 % of them, and above {median:.2f} in half."
+    return Fact.of("expected_mcc", f"{median:.2f} (low {low:.2f})", more)
 
 
 def _found_again(d: Diagnostics) -> list[Fact]:
     if d.reliability is None:
         return []
-    shares = ", ".join(f"{r:.3f}" for r in d.reliability.per_code)
     degrees = ", ".join(f"{t:.0f}" for t in d.reliability.direction)
     return [
-        Fact("reliability", shares, "Mean correlation of each code between refits; 1 where it is always found again."),
-        Fact("R-hat", ", ".join(f"{r:.2f}" for r in d.reliability.r_hat), f"1 is perfect; above {R_HAT}, look twice."),
-        Fact("direction", f"{degrees} degrees", "The largest turn of each code over all refits."),
+        Fact.of("reliability", ", ".join(f"{r:.3f}" for r in d.reliability.per_code)),
+        Fact.of("r_hat", ", ".join(f"{r:.2f}" for r in d.reliability.r_hat)),
+        Fact.of("direction", f"{degrees} degrees"),
     ]
 
 

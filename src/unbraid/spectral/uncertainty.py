@@ -31,7 +31,6 @@ Floats = NDArray[np.float64]
 POINTS = 1000
 N_BOOTSTRAPS = 16
 FEWEST = 40  # points of a half that are worth a search
-DOUBTFUL = 15.0  # degrees; calibrated by benchmarks/experiment_rotation.py
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class TurnUncertainty:
         The largest turn of each code: with and without density weights, over bootstraps (90 % quantile), over halves.
     doubt : float
         (A + H) / 2, where A is the larger of the first two for the code that turns most, and H the mean over halves
-        of the turn of the code that turns most. Above 15 degrees the rotation is not to be trusted.
+        of the turn of the code that turns most. Its threshold is in :mod:`unbraid.trust.table`.
     plain, chance, halves : float
         For the code that turns most: without density weights, over bootstraps (90 % quantile), over halves (the mean).
     """

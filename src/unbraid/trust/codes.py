@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from unbraid.trust.table import FIGURES, MORE_ROWS
+
 
 @dataclass(frozen=True)
 class Code:
@@ -17,15 +19,22 @@ class Code:
         What it comes from, for the page of the docs.
     ignore : str
         When it does no harm, for the page of the docs.
+    figure : str
+        The key of the figure that it is about, in :mod:`unbraid.trust.table`; empty where it is about none.
     """
 
     sentence: str
     remedy: str
     cause: str
     ignore: str
+    figure: str = ""
 
 
-MORE_ROWS = "Give more rows."
+def about(key: str, sentence: str, cause: str, ignore: str) -> Code:
+    """The warning of a figure, whose remedy is in the table of figures."""
+    return Code(sentence, FIGURES[key].remedy, cause, ignore, key)
+
+
 NEVER = "Never: the codes mean something else than they seem to."
 
 CODES = {
@@ -36,25 +45,25 @@ CODES = {
         "An assumption without which factors cannot be found fails for these data.",
         "If you want a picture of the data, not their factors.",
     ),
-    "UB102": Code(
+    "UB102": about(
+        "class_contact",
         "the classes fall into {count} groups that do not overlap: {names}; at most {between:.2%} of a class's nearest "
         "neighbours lie in another group. A factor along which classes are apart is then often found as two or more "
         "latents.",
-        "More points help if the gap is small; else trust factors within a group only.",
         "Between some classes of the labels there is empty space, in which a flow is free.",
         "If you compare points of one group only.",
     ),
-    "UB103": Code(
+    "UB103": about(
+        "class_size",
         "{count} of {of} classes have fewer than {least} members (the smallest has {smallest}, so its standard "
         "deviations are known to {error:.0%}).",
-        "Merge or drop them.",
         "A flow with labels learns a mean and a variance of every class, and few points do not give them.",
         "If the small classes hold a small share of the points.",
     ),
-    "UB104": Code(
+    "UB104": about(
+        "conditions",
         "{conditions} conditions for {latents} informative latents: the theory guarantees them from n k + 1 = {needed} "
         "conditions on (k = 2). Fewer often suffice in practice (GIN, experiment 2).",
-        "Compare runs of several random states before you rely on it.",
         "The proof of GIN asks for more conditions than the labels have.",
         "If several random states find the same latents.",
     ),
@@ -77,53 +86,53 @@ CODES = {
         "There are fewer columns of codes than of factors, or the two arguments were swapped.",
         "If the representation has fewer dimensions than there are factors.",
     ),
-    "UB201": Code(
+    "UB201": about(
+        "participation",
         "an eigenvector lives on {share:.1f} % of the points: the embedding has collapsed.",
-        "Raise tangent_weight, or try another n_neighbors.",
         "A few points hang by a thread (outliers, a sparse corner), and an eigenvector describes them alone. Large "
         "neighbourhoods and noise make it likelier.",
         NEVER,
     ),
-    "UB202": Code(
+    "UB202": about(
+        "local_isometry",
         "local isometry is {isometry:.2f}: distances between neighbours are not kept, so the codes need not be the "
         "factors.",
-        "Take more points, or check the number of factors.",
         "The theory needs factors that change the data at a constant rate; the codes found do not. The data may be too "
         "sparse or noisy, have another number of factors, or simply not be of that kind.",
         "If only the order of the points along a code matters.",
     ),
-    "UB203": Code(
+    "UB203": about(
+        "eigengap",
         "the eigengap is {gap:.2f}: the spectrum does not say where the factors end.",
-        "Check n_factors, or take more points.",
         "The eigenvalue after the last factor is nearly as small as that of the last factor: there are more or fewer "
         "factors than were asked for, or too few points to tell.",
         "If you know the number of factors, and the codes look right.",
     ),
-    "UB204": Code(
+    "UB204": about(
+        "rotation_doubt",
         "the rotation is uncertain: solutions that rest on different assumptions are {doubt:.0f} degrees apart (up to "
         "{usual:.0f} is usual), and the codes may be turned by up to {degrees} degrees.",
-        "Take more points, or bring other evidence by rotation=, such as a few labels.",
         "The right space was found, but not for certain the axes in it: the factors are nearly Gaussian or depend on "
         "each other, or the points are few.",
         "If any rotation serves, as for a regression on all codes.",
     ),
-    "UB205": Code(
+    "UB205": about(
+        "kurtosis",
         "{codes} cannot be told from Gaussians (excess kurtosis {kurtosis}): ICA cannot separate them.",
-        "Bring other evidence by rotation=, such as time, pairs or a few labels.",
         "Two Gaussian factors look the same from all sides.",
         "If any rotation of these factors serves.",
     ),
-    "UB206": Code(
+    "UB206": about(
+        "extension_error",
         "the local maps disagree by {error:.2f} standard deviations on held-out points: new points are placed only "
         "roughly.",
-        "More points, or more landmarks, would help.",
         "Neighbours are so far apart that the manifold bends between them.",
         "If only the codes of the points that were fitted matter.",
     ),
-    "UB207": Code(
+    "UB207": about(
+        "apart",
         "the neighbour graph falls into {pieces} pieces; the largest was embedded, and {outside} point(s) outside it "
         "were placed by the nearest local maps.",
-        "Raise n_neighbors, or fit the pieces separately.",
         "Some points lie apart from the rest: outliers, classes, a discrete factor, or a gap in what was collected.",
         "If they are outliers that you do not need.",
     ),
@@ -133,48 +142,46 @@ CODES = {
         "No rotation stands out, as with Gaussian factors or very few points.",
         "If any rotation serves.",
     ),
-    "UB209": Code(
+    "UB209": about(
+        "structure",
         "the data have no structure: {reason}. There are no factors to find; the one code that was computed means "
         "nothing.",
-        "Check that the right data were given.",
         "The features are as independent of each other as after shuffling each by itself.",
         NEVER,
     ),
-    "UB210": Code(
+    "UB210": about(
+        "dimension_gap",
         "the number of factors cannot be told from the data: {reason}. {taken} were taken, {low} to {high} are "
         "possible.",
-        "Give n_factors if you know it.",
         "Neighbourhoods of different sizes show different numbers of directions, or none that stands out.",
         "If the number that was taken is the one you expect.",
     ),
-    "UB211": Code(
+    "UB211": about(
+        "dependence",
         "the codes depend on each other ({nats:.2f} nats, up to {usual} is usual), so they cannot all be independent "
         "factors.",
-        "More points may help; if the factors do depend on each other, bring other evidence by rotation=, such as a "
-        "few labels.",
         "The factors are dependent, the points are too few for the embedding, or their support is no box.",
         "If you know that the factors depend on each other, and the codes look right.",
     ),
-    "UB212": Code(
+    "UB212": about(
+        "r_hat",
         "{codes} was not found again: refits on halves, by another seed and by other settings correlate by "
         "{correlation:.2f} (R-hat {r_hat:.2f}; up to {usual} is usual).",
-        "Take more points, or look at diagnostics_.reliability.refits for what moves it.",
         "The code rests on a few points, on a setting or on a seed, not on the data as a whole.",
         NEVER,
     ),
-    "UB221": Code(
+    "UB221": about(
+        "spectrum_drop",
         "n_informative_ = {count} of {of} is uncertain: the spectrum allows {low} to {high} latents, and the spread "
         "over the noise drops by a factor of {drop:.2f} after the last one counted (a clear drop is {clear:g} or "
         "more).",
-        "Look at above_noise_; lower noise (here {noise:.3g}) if weak factors may be lost in it, train longer, or give "
-        "n_factors.",
         "Informative latents and noise are not clearly told apart in the spectrum of a flow.",
         "If the number is the one you expect, or you choose the latents yourself.",
     ),
-    "UB222": Code(
+    "UB222": about(
+        "found_again",
         "the starts disagree: others have code {which} with a correlation of {correlation:.2f} only ({usual:g} or more "
         "is usual), so it is not settled by the data.",
-        "Augment what the code should follow, or give more points; found_again_ has the figure of every code.",
         "The loss cannot see a function of what is not augmented in an augmented code, and noise is found anew.",
         "If you do not use this code.",
     ),
@@ -184,9 +191,9 @@ CODES = {
         "A factor is too short against the others, or the data have fewer.",
         "If the factors that were found are those that matter.",
     ),
-    "UB232": Code(
+    "UB232": about(
+        "factor_connected",
         "The samples fall into {pieces} parts that do not touch: a part is no factor.",
-        "Fit each alone, or give more rows.",
         "The neighbour graph of the product manifold is not connected.",
         "Never: fit the parts alone.",
     ),
@@ -196,22 +203,22 @@ CODES = {
         "Without a dimension nothing says when all factors are found.",
         "If the factors that were found are those that you expect.",
     ),
-    "UB234": Code(
+    "UB234": about(
+        "factor_complete",
         "The factors have {found} dimensions together, the data {dimension}: {means}.",
-        MORE_ROWS,
         "Fewer or more factors were found than the data have directions.",
         "If the factors that were found are those that you expect.",
     ),
-    "UB235": Code(
+    "UB235": about(
+        "factor_shape",
         "Not verified as {kind}: {codes} ({failed}).",
-        "Look at it before you use it.",
         "One of the checks of a factor of this kind failed; checks_ holds their figures.",
         "If a plot of the factor shows what you expect.",
     ),
-    "UB236": Code(
+    "UB236": about(
+        "factor_faithful",
         "Samples of the same factors differ: something else changes the data, a line crosses itself, or an angle goes "
         "round more than once because views look nearly alike.",
-        MORE_ROWS,
         "The factors that were found do not tell the data apart.",
         "If the rest that changes is noise that you know of.",
     ),
@@ -260,16 +267,16 @@ CODES = {
         "All eigenvalues lie above the gap that was asked for.",
         "If you wanted to know whether anything lies below it.",
     ),
-    "UB247": Code(
+    "UB247": about(
+        "submanifold_gap",
         "The gap is narrow: the eigenvalues across it have ratio {ratio:.3g}, and {safe:.0f} is safe. {few}: the "
         "subspaces are rough, and the number of submanifolds may be wrong.",
-        "Give more points.",
         "The eigenvalues that count submanifolds are not clearly apart from the rest.",
         "If the number is the one you expect, and rough subspaces serve.",
     ),
-    "UB248": Code(
+    "UB248": about(
+        "tangent_error",
         "The tangent spaces are rough, and so are the subspaces: they {turn}. {few}.",
-        "Give more points.",
         "Neighbourhoods of different sizes show different tangent spaces: curvature, or noise.",
         "If rough subspaces serve.",
     ),

@@ -14,7 +14,7 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.manifold.surroundings import CLOSED
+from unbraid.trust.table import FIGURES
 
 Floats = NDArray[np.float64]
 
@@ -32,19 +32,19 @@ NAMES = (
 
 @dataclass(frozen=True)
 class ExpectedMCC:
-    """What the MCC was in simulated worlds that look like this one.
+    """What the MCC was in similar simulated data sets.
 
     Attributes
     ----------
     median : float
-        Half of the worlds had more.
+        Half of them had more.
     low : float
-        95 % of the worlds had more.
+        95 % of them had more.
 
     Examples
     --------
     >>> print(ExpectedMCC(median=0.987, low=0.911))
-    0.99; above 0.91 in 95 % of the simulated worlds that look like this one
+    0.99; above 0.91 in 95 % of similar simulated data sets
     """
 
     median: float
@@ -52,7 +52,7 @@ class ExpectedMCC:
 
     def __str__(self) -> str:
         below = np.floor(self.low * 100) / 100
-        return f"{self.median:.2f}; above {below:.2f} in 95 % of the simulated worlds that look like this one"
+        return f"{self.median:.2f}; above {below:.2f} in 95 % of similar simulated data sets"
 
 
 @dataclass(frozen=True)
@@ -155,15 +155,16 @@ def not_simulated(kind: str, n: int, d: int, *, independent: bool, unsure: str) 
     if unsure:
         return "the number of factors cannot be told from the data"
     if not FACTORS[0] <= d <= FACTORS[1]:
-        return f"worlds of {FACTORS[0]} to {FACTORS[1]} factors were simulated, and here are {d}"
+        return f"data sets of {FACTORS[0]} to {FACTORS[1]} factors were simulated, and here are {d}"
     if not POINTS[0] <= n <= POINTS[1]:
-        return f"worlds of {POINTS[0]} to {POINTS[1]} points were simulated, and {n} were solved for here"
+        return f"data sets of {POINTS[0]} to {POINTS[1]} points were simulated, and {n} were solved for here"
     return ""
 
 
 def is_closed(figures: dict[str, float]) -> bool:
     """Whether the points have too little of an edge to be a product of intervals."""
-    return figures["edge"] < CLOSED.get(int(figures["n_factors"]), 0.0)
+    d = int(figures["n_factors"])
+    return d in (1, 2, 3) and not FIGURES["edge"].holds(figures["edge"], d)
 
 
 def guess_of(figures: dict[str, float]) -> tuple[ExpectedMCC | None, str]:
@@ -184,7 +185,7 @@ def guess_of(figures: dict[str, float]) -> tuple[ExpectedMCC | None, str]:
     away = known.distance(x)
     if away > known.reach:
         return None, (
-            f"no simulated world looks like this one: its figures are {away:.1f} standard deviations from the tenth "
+            f"no simulated data set is similar: its figures are {away:.1f} standard deviations from the tenth "
             f"nearest (up to {known.reach:.1f} is usual)"
         )
     return known(x), ""

@@ -1,18 +1,19 @@
-"""What a warning means: the text of ``unbraid explain CODE`` and of the page of the docs, from the one list."""
+"""What a warning or a figure means: the text of ``unbraid explain`` and of the docs, from the two tables."""
 
 import re
 
 from unbraid.trust.codes import CODES
+from unbraid.trust.table import FIGURES, key_of
 from unbraid.trust.warnings import KINDS
 
 
-def explain(code: str) -> str:
-    """What a warning says, its cause, what to do, when to ignore it and how to silence it.
+def explain(name: str) -> str:
+    """A warning: what it says, its cause, what to do, when to ignore it. A figure: its meaning, threshold and remedy.
 
     Parameters
     ----------
-    code : str
-        As it stands at the beginning of a warning, such as "UB203".
+    name : str
+        The code at the beginning of a warning, such as "UB203", or a figure, such as "eigengap" or "filled box".
 
     Returns
     -------
@@ -29,13 +30,46 @@ def explain(code: str) -> str:
     What to do: Raise n_init or try the other contrast.
     When to ignore it: If any rotation serves.
     To silence it: warnings.filterwarnings("ignore", message=".*UB208")
+    >>> print(explain("eigengap").splitlines()[-2])
+    What to do: Check n_factors, or take more points.
     """
-    name = code.upper()
-    if name not in CODES:
-        raise ValueError(f"there is no warning {code!r}. There are: {', '.join(CODES)}.")
-    kind = KINDS[name[:3]].__name__
-    lines = [f"{name}, {'an' if kind[0] in 'AEIOU' else 'a'} {kind}", "", sentence(name), ""]
-    return "\n".join([*lines, *(f"{title}: {text}" for title, text in explanation(name).items())])
+    code = name.upper()
+    if code in CODES:
+        kind = KINDS[code[:3]].__name__
+        head, text, parts = f"{code}, {'an' if kind[0] in 'AEIOU' else 'a'} {kind}", sentence(code), explanation(code)
+    else:
+        try:
+            key = key_of(name)
+        except ValueError:
+            known = f"Warnings: {', '.join(CODES)}. Figures: {', '.join(FIGURES)}."
+            raise ValueError(f"there is no warning or figure {name!r}. {known}") from None
+        head, text, parts = f"{key}, a figure: {FIGURES[key].name}", FIGURES[key].meaning, about_figure(key)
+    return "\n".join([head, "", text, "", *(f"{title}: {part}" for title, part in parts.items())])
+
+
+def about_figure(key: str) -> dict[str, str]:
+    """Formula, threshold, where that was calibrated, the assumption it tests, remedy and warning, by their titles.
+
+    Parameters
+    ----------
+    key : str
+        A key of ``FIGURES``.
+
+    Returns
+    -------
+    dict of str
+        Those that the figure has.
+    """
+    line = FIGURES[key]
+    parts = {
+        "Formula": re.sub(r":math:`([^`]*)`", r"\1", line.formula),
+        "In doubt": line.doubt,
+        "Calibrated on": line.calibrated,
+        "Assumption of the diagnosis": line.assumption,
+        "What to do": _open(line.remedy),
+        "Warning": line.code,
+    }
+    return {title: part for title, part in parts.items() if part}
 
 
 def sentence(code: str) -> str:
@@ -69,6 +103,7 @@ def explanation(code: str) -> dict[str, str]:
     """
     line = CODES[code]
     return {
+        **({"Figure": f"{FIGURES[line.figure].name}. {FIGURES[line.figure].meaning}"} if line.figure else {}),
         "Cause": line.cause,
         "What to do": _open(line.remedy),
         "When to ignore it": line.ignore,

@@ -8,13 +8,14 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm, rankdata
+from scipy.spatial import cKDTree
+from scipy.special import ndtr
+from scipy.stats import rankdata
 
-from unbraid.manifold.neighbors import NeighborSearch
+from unbraid.trust.table import FIGURES
 
 Floats = NDArray[np.float64]
 
-DEPENDENT, RAGGED, HOLLOW = 0.05, 1.4, 0.045  # above these, codes are no product
 N_BINS = 12
 PLENTY = 1000  # points with which chance leaves no hollows of that size
 
@@ -23,8 +24,6 @@ LOGCOSH = 0.374567207491438  # mean of log cosh of a standard normal
 LOGCOSH_VARIANCE = 0.00632787  # its variance beyond what standardising takes away
 CUBE_VARIANCE = 6.0  # of the cube of a standard normal, likewise
 CHANCE = 10.0  # what 95 % of Gaussian pairs stay below
-GAUSSIAN, CLEAR = 1.0, 1.3  # below the first they cannot be told from Gaussians, above the second they can
-FEWEST = 250  # points with which a law as near to the Gaussian as a triangle is told from it in most draws
 
 
 def dependence(codes: Floats) -> float:
@@ -145,7 +144,7 @@ def hollow(n: int) -> float:
     >>> hollow(250) / hollow(4000)
     2.0
     """
-    return HOLLOW * max(1.0, (PLENTY / n) ** 0.5)
+    return FIGURES["emptiness"].limit() * max(1.0, (PLENTY / n) ** 0.5)
 
 
 def separability(codes: Floats) -> float:
@@ -196,7 +195,7 @@ def _logcosh(u: Floats) -> Floats:
 
 def near_gaussian(kurtosis: Floats, n: int) -> NDArray[np.bool_]:
     """Factors whose excess kurtosis is below 0.1 or within two standard errors, sqrt(24 / n), of zero."""
-    return np.abs(kurtosis) < max(0.1, 2 * (24 / max(n, 1)) ** 0.5)
+    return np.abs(kurtosis) < max(FIGURES["kurtosis"].limit(), 2 * (24 / max(n, 1)) ** 0.5)
 
 
 def ball(n: int, d: int, rng: np.random.RandomState) -> Floats:
@@ -210,7 +209,7 @@ def dependent(n: int, d: int, rng: np.random.RandomState, correlation: float = 0
     """Uniform codes, the first two of them correlated: what a test of dependence should notice."""
     normal = rng.standard_normal((n, d))
     normal[:, 1] = correlation * normal[:, 0] + (1 - correlation**2) ** 0.5 * normal[:, 1]
-    return norm.cdf(normal)
+    return ndtr(normal)
 
 
 def _permuted(values: Floats, rng: np.random.RandomState) -> Floats:
@@ -218,4 +217,4 @@ def _permuted(values: Floats, rng: np.random.RandomState) -> Floats:
 
 
 def _gaps(queries: Floats, points: Floats) -> Floats:
-    return NeighborSearch(points).query(queries, 1)[0][:, 0]
+    return cKDTree(points, leafsize=16).query(queries)[0]
