@@ -2,7 +2,11 @@
 
 import importlib
 import json
+import re
+import tomllib
 from importlib import metadata
+from pathlib import Path
+from textwrap import dedent
 
 import pytest
 from typer.testing import CliRunner
@@ -12,46 +16,32 @@ from unbraid.cli import app
 from unbraid.cli.reproduce import find_paper
 from unbraid.datasets import registry
 
-TOY = """
+DOCS = Path(__file__).parents[2] / "docs" / "reproductions" / "index.rst"
+SQUARES = """
 from unbraid.datasets.registry import Entry
-from unbraid_papers import Experiment, Paper, PaperClaim, part
 
-
-def doubled(results):
-    return {f"n = {row['n']}": part(row["twice"]) for row in results["line"]}
-
-
-PAPER = Paper(
-    name="toy",
-    title="Doubling",
-    reference="Nobody (2026)",
-    about="Numbers.",
-    experiments=(
-        Experiment("line", "Doubles.", lambda scale: [{"n": 1}, {"n": 2}], lambda c, _: {"twice": 2 * c["n"]}),
-    ),
-    claims=(
-        PaperClaim("it-doubles", "It doubles.", "Figure 1", "4", "twice n", ("line",), doubled, least=3),
-    ),
-)
 SQUARES = Entry("toy-squares", "shapes:ShapesXY", "x, y", "endless", "drawn")
 """
-POINTS = """
-[unbraid.papers]
-toy = toy_paper:PAPER
 
-[unbraid.datasets]
-toy-squares = toy_paper:SQUARES
-"""
+
+def documented(language):
+    """The example of this language in the docs."""
+    (code,) = re.findall(rf"\.\. code-block:: {language}\n\n((?:   .*\n|\n)+)", DOCS.read_text(encoding="utf-8"))
+    return dedent(code)
 
 
 @pytest.fixture
 def toy(tmp_path, monkeypatch):
-    """A distribution of one module, as pip would leave it on the path."""
-    info = tmp_path / "site" / "toy_paper-1.0.dist-info"
+    """The paper of the docs and a data set, in a distribution as pip would leave it on the path."""
+    groups = tomllib.loads(documented("toml"))["project"]["entry-points"]
+    groups["unbraid.datasets"] = {"toy-squares": "toy_squares:SQUARES"}
+    lines = [line for group, points in groups.items() for line in (f"[{group}]", *map(" = ".join, points.items()))]
+    info = tmp_path / "site" / "toy-1.0.dist-info"
     info.mkdir(parents=True)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: toy-paper\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(POINTS)
-    (tmp_path / "site" / "toy_paper.py").write_text(TOY)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: toy\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("\n".join(lines))
+    (tmp_path / "site" / "my_paper.py").write_text(documented("python"))
+    (tmp_path / "site" / "toy_squares.py").write_text(SQUARES)
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
     importlib.invalidate_caches()
 
@@ -68,10 +58,12 @@ def run(*args):
 
 
 def test_a_paper_from_elsewhere_runs_by_its_name(toy, tmp_path):
-    result = run("reproduce", "toy", "--out", str(tmp_path / "out"))
+    result = run("reproduce", "my-paper", "--out", str(tmp_path / "out"))
     assert result.exit_code == 0, result.output
     (claim,) = json.loads((tmp_path / "out" / "page.json").read_text())["claims"]
-    assert (claim["id"], claim["verdict"], claim["held"]) == ("it-doubles", "partly", ["n = 2"])
+    assert claim["id"] == "squares-found"
+    assert list(claim["parts"]) == ["16 pixels", "24 pixels"]
+    assert claim["verdict"] == "reproduced"
     assert (tmp_path / "out" / "page.html").is_file()
 
 
@@ -82,7 +74,7 @@ def test_a_data_set_from_elsewhere_loads_by_its_name(toy):
 
 
 def test_an_unknown_paper_is_answered_with_those_installed(toy):
-    with pytest.raises(ValueError, match=r"'huron'.*geomancer.*toy"):
+    with pytest.raises(ValueError, match=r"'huron'.*geomancer.*my-paper"):
         find_paper("huron")
 
 

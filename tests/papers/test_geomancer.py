@@ -6,7 +6,7 @@ import pytest
 from tests.papers.judging import judge
 from unbraid_papers import geomancer, geomancer_objects
 from unbraid_papers.bench import Bench
-from unbraid_papers.geomancer_objects import regressed_states, told_angle
+from unbraid_papers.geomancer_objects import angle_given_two, regressed_states
 from unbraid_papers.paper import Rows
 
 
@@ -56,7 +56,10 @@ def test_flat_factors_count_where_they_are_split_and_sure():
 
 
 def test_chance_is_compared_on_the_same_points():
-    rows = [{"mesh": "bunny", "representation": "pixels", "seed": s, "told": 1.3, "chance": 1.42} for s in range(2)]
+    rows = [
+        {"mesh": "bunny", "representation": "pixels", "seed": s, "angle_given_two": 1.3, "chance": 1.42}
+        for s in range(2)
+    ]
     found = judge(geomancer.PAPER, "raw-images-at-chance", objects=rows)
     assert found.verdict == "reproduced"
     assert found.parts["bunny"].value == pytest.approx(0.12)
@@ -71,7 +74,7 @@ def test_codes_that_collapse_count_as_chance(monkeypatch, tmp_path):
     cell = {"mesh": "dragon", "seed": 1, "representation": "HLLE codes"}
     found = geomancer_objects.try_representation(cell, Bench("small", tmp_path))
     assert found["found"] == "collapsed to 4 dimensions"
-    assert found["told"] == found["chance"] > 1
+    assert found["angle_given_two"] == found["chance"] > 1
 
 
 def test_known_labels_give_the_states_back():
@@ -82,9 +85,9 @@ def test_known_labels_give_the_states_back():
 
 
 @pytest.mark.slow
-def test_told_angle_is_small_on_true_states():
+def test_angle_given_two_is_small_on_true_states():
     import unbraid as ub
 
     product = ub.datasets.load("product-manifold", manifolds=["SO3", "S2"], rotate=False)
     states = product.sample_factors(2000, random_state=0)
-    assert told_angle(states, states, product.tangents(states), 0) < 0.4
+    assert angle_given_two(states, states, product.tangents(states), 0) < 0.4

@@ -71,7 +71,7 @@ def draw_objects(results: Results, bench: Bench) -> Any:
     names = [name for name, _ in rows.groups("representation")]
     for side, colour, (mesh, group) in zip((-0.06, 0.06), (BLUE, RED), rows.groups("mesh")):
         where = [names.index(name) + side for name in group["representation"]]
-        ax.plot(where, group["told"], "o", color=colour, markersize=4, label=mesh)
+        ax.plot(where, group["angle_given_two"], "o", color=colour, markersize=4, label=mesh)
     ax.legend(fontsize=7, frameon=False, loc="lower right")
     ax.axhline(rows["chance"].mean(), color=GREY, linewidth=0.8, linestyle="--")
     ax.set_xticks(range(len(names)), names)

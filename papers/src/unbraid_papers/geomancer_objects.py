@@ -59,7 +59,7 @@ def _drawn(mesh: str, seed: int, size: Size) -> tuple[NDArray, Floats]:
 
 
 def try_representation(cell: Cell, bench: Bench) -> Mapping[str, Any]:
-    """What is found, and the angle when the fit is told that there are two factors, as the paper's score needs.
+    """What is found, and the angle when the fit is given that there are two factors, as the paper's score needs.
 
     Codes that have collapsed to fewer dimensions cannot be split; their angle is that of chance.
     """
@@ -80,12 +80,17 @@ def try_representation(cell: Cell, bench: Bench) -> Mapping[str, Any]:
     singular = np.linalg.svd(codes - codes.mean(axis=0), compute_uv=False)
     rank = int((singular > 1e-6 * singular[0]).sum())
     if rank < DIM:
-        return {"found": f"collapsed to {rank} dimensions", "turn": np.pi / 2, "told": chance, "chance": chance}
+        return {
+            "found": f"collapsed to {rank} dimensions",
+            "turn": np.pi / 2,
+            "angle_given_two": chance,
+            "chance": chance,
+        }
     model = ub.Geomancer(DIM, random_state=seed, progress=False).fit(codes)
     return {
         "found": " + ".join(str(d) for d in model.dims_) if model.determined_ else "undetermined",
         "turn": model.tangent_error_,
-        "told": told_angle(codes, states, true, seed),
+        "angle_given_two": angle_given_two(codes, states, true, seed),
         "chance": chance,
     }
 
@@ -113,7 +118,7 @@ def regressed_states(codes: Floats, states: Floats, n_labels: int = 300) -> Floa
     return np.asarray(model.predict(Z), np.float64)
 
 
-def told_angle(codes: Floats, states: Floats, true: list[NDArray], seed: int) -> float:
+def angle_given_two(codes: Floats, states: Floats, true: list[NDArray], seed: int) -> float:
     """Angle of the split of the lowest eigenfield into 2 + 3 dimensions, the better way round."""
     _, near = nearest(codes, 40)
     graph, labels = symmetrised(near[:, : 2 * DIM + 2])

@@ -40,11 +40,11 @@ class Ledger:
         except sqlite3.OperationalError as error:
             self.close()
             raise ValueError(
-                f"{file.parent} is in use by another reproduction ({error}). Wait for it, or give another folder."
+                f"{file.parent} is in use by another reproduction ({error}). Wait for it, or choose another folder."
             ) from None
         except sqlite3.DatabaseError as error:
             self.close()
-            raise ValueError(f"{file} is no ledger of a reproduction ({error}). Give another folder.") from None
+            raise ValueError(f"{file} is not the ledger of a reproduction ({error}). Choose another folder.") from None
         except BaseException:
             self.close()
             raise
@@ -56,7 +56,7 @@ class Ledger:
         elif tuple(found) != (paper, scale):
             raise ValueError(
                 f"{self._file.parent} holds {found[0]} at scale {found[1]}, and this is {paper} at scale {scale}. "
-                "Give another folder."
+                "Choose another folder."
             )
 
     def get(self, experiment: str, cell: Cell, version: int) -> dict[str, Any] | None:

@@ -71,8 +71,8 @@ class Page:
         page.table(("experiment", "cells", "CPU minutes", "what"), [_experiment_row(e) for e in self.experiments])
         lacking = [f"{e['name']}: {why}" for e in self.experiments for why in e["missing"]]
         if lacking:
-            page.note(["Not run for want of a file or a package:", *lacking], "look")
-        page.text("The same again:").code(f"unbraid reproduce {self.paper} --scale {self.scale}")
+            page.note(["Not run, because a file or a package is missing:", *lacking], "look")
+        page.text("To run it again:").code(f"unbraid reproduce {self.paper} --scale {self.scale}")
         return page
 
     def write(self, folder: Path) -> None:

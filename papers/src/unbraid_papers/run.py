@@ -32,7 +32,7 @@ def run_paper(paper: Paper, scale: str, out: Path, *, progress: bool | None = No
     if scale not in SCALES:
         raise ValueError(f"scale is {scale!r}; it must be one of {', '.join(SCALES)}.")
     if out.exists() and not out.is_dir():
-        raise FileExistsError(f"{out} is a file; it was left alone. Give another folder.")
+        raise FileExistsError(f"{out} is a file; it was left alone. Choose another folder.")
     out.mkdir(parents=True, exist_ok=True)
     bench = Bench(scale, out)
     ledger = Ledger(out / "rows.sqlite", paper.name, scale)
@@ -60,7 +60,7 @@ def _run_cells(
             if found is None:
                 try:
                     found = _measured(experiment.run, cell, bench)
-                except (FileNotFoundError, ModuleNotFoundError) as error:  # told on the page, tried again next time
+                except (FileNotFoundError, ModuleNotFoundError) as error:  # shown on the page, tried again next time
                     if str(error) not in missing[experiment.name]:
                         missing[experiment.name].append(str(error))
                     advance(1)

@@ -21,8 +21,8 @@ def find_paper(name: str) -> Any:
     for point in found.select(name=name):
         return point.load()
     if not found:
-        raise ModuleNotFoundError("no papers are installed. `pip install unbraid-papers` brings six.")
-    raise ValueError(f"there is no paper {name!r} among those installed: {', '.join(sorted(found.names))}.")
+        raise ModuleNotFoundError("no papers are installed. Install six with `pip install unbraid-papers`.")
+    raise ValueError(f"no paper named {name!r} is installed. Available: {', '.join(sorted(found.names))}.")
 
 
 def reproduce(
@@ -42,8 +42,8 @@ def reproduce(
 ) -> None:
     """Run a paper's experiments and write a page: what it claims, what came out here, and a verdict on each claim.
 
-    What is done is kept at once: after Ctrl-C or a crash the same command goes on. Files that cannot be fetched
-    (weights, MNIST) are looked for in UNBRAID_DATA; a claim that needs one which is not there says so.
+    Every result is saved as soon as it is there: after Ctrl-C or a crash, resume with the same command. Files that
+    cannot be downloaded (weights, MNIST) are looked for in UNBRAID_DATA; a claim that needs a missing one says so.
 
     \b
     unbraid reproduce geomancer
