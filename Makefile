@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 PY     := $(BIN)/python
+BASE   := $(VENV)/.base
 STAMP  := $(VENV)/.installed
 OLDEST := $(VENV)-oldest
 
@@ -10,8 +11,8 @@ OLDEST := $(VENV)-oldest
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo           run the main job on built-in data and write an HTML report"
-	@echo "make test           style, types, docstrings, pages and the fast tests"
+	@echo "make demo           install what it needs, run the main job on built-in data, write an HTML report"
+	@echo "make test           install the rest; style, types, docstrings, pages and the fast tests"
 	@echo "make test-slow      the tests that take minutes"
 	@echo "make test-oldest    the fast tests with the lowest versions that pyproject.toml promises"
 	@echo "make test-trackers  MLflow, Weights & Biases and TensorBoard for real, on local stores"
@@ -20,13 +21,18 @@ help:
 	@echo "make lint           style, types, docstrings and pages only"
 	@echo "make docs           the documentation, examples run"
 
-$(STAMP): pyproject.toml papers/pyproject.toml constraints.txt
+# the demo needs the plain install only; the tests add torch, the extras and the papers to the same environment
+$(BASE): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install -q --no-compile -c constraints.txt -e .
+	touch $@
+
+$(STAMP): $(BASE) papers/pyproject.toml
 	$(BIN)/pip install -q -c constraints.txt torch==2.13.0
 	$(BIN)/pip install -q -c constraints.txt -e ".[dev]" -e papers
 	touch $@
 
-demo: $(STAMP)
+demo: $(BASE)
 	$(BIN)/unbraid demo --out demo
 
 test: lint
