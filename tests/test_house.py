@@ -122,20 +122,11 @@ def test_the_direction_test_sees_a_wrong_import(tmp_path, line, room):
 
 
 def test_import_is_light():
-    """Standard library only, so well under a second on any machine; the time itself is in benchmarks."""
-    code = "import sys, unbraid; print(sorted({m.split('.')[0] for m in sys.modules}))"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    for heavy in ("torch", "numpy", "scipy", "sklearn", "numba", "matplotlib"):
-        assert f"'{heavy}'" not in loaded
-
-
-def test_import_takes_under_a_second():
-    code = "import time; t = time.perf_counter(); import unbraid; print(time.perf_counter() - t)"
-    seconds = [
-        float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
-        for _ in range(3)
-    ]
-    assert min(seconds) < 1
+    """A few modules of the standard library only, so well under a second on any machine; the time is in benchmarks."""
+    code = "import sys; before = set(sys.modules); import unbraid; print(*sorted(set(sys.modules) - before))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert {name.split(".")[0] for name in loaded} <= {"unbraid", *sys.stdlib_module_names}
+    assert len(loaded) < 100
 
 
 @pytest.mark.parametrize("name", sorted(unbraid._ESTIMATORS))

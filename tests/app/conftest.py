@@ -31,11 +31,11 @@ def squares():
 
 def until(page, condition):
     """Wait for a JavaScript expression; Playwright's own way needs an eval, which the page forbids."""
-    for _ in range(300):
+    for _ in range(3000):
         if page.evaluate(condition):
             return
         page.wait_for_timeout(100)
-    raise AssertionError(f"after 30 seconds this is still false: {condition}")
+    raise AssertionError(f"after 300 seconds this is still false: {condition}")
 
 
 def centroid(image):

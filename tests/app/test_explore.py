@@ -82,7 +82,7 @@ def test_answers_do_not_wait_for_acknowledgements():
     page = ub.explore(ub.PCAICA(2, random_state=0).fit(X), X, open_browser=False)
     try:
         with socket.create_connection(("127.0.0.1", page._socket.getsockname()[1])):
-            end = time.monotonic() + 30
+            end = time.monotonic() + 300
             while not (open_ := list(page._server.server_state.connections)) and time.monotonic() < end:
                 time.sleep(0.01)
             served = open_[0].transport.get_extra_info("socket")
@@ -269,6 +269,6 @@ def test_explore_prints_its_address_and_ends_by_ctrl_c(tmp_path):
         address = process.stdout.readline().split()[-1]
         assert overview(address)["n_examples"] == 300
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=300)
     assert process.returncode == 0
     assert "Traceback" not in err

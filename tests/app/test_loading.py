@@ -22,7 +22,7 @@ from unbraid.app.workspace import workspace_of
 
 def ask(address, name, question=None):
     body = None if question is None else json.dumps(question).encode()
-    with urllib.request.urlopen(urllib.request.Request(address + name, body), timeout=60) as answer:
+    with urllib.request.urlopen(urllib.request.Request(address + name, body), timeout=300) as answer:
         return answer.read()
 
 
@@ -127,7 +127,7 @@ def test_a_model_that_cannot_be_loaded_ends_the_page_with_its_sentence(tmp_path)
     arrays = next((tmp_path / "run").glob("arrays-*"))
     arrays.write_bytes(arrays.read_bytes()[:-1])
     command = [sys.executable, "-m", "unbraid", "explore", tmp_path / "run", "--no-open"]
-    told = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    told = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert told.returncode == 2
     assert "http://127.0.0.1:" in told.stdout
     assert arrays.name in told.stderr

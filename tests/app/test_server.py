@@ -22,7 +22,7 @@ class Client:
         self.parts = urlsplit(address)
 
     def __call__(self, path="", body=None, headers=None, *, root=None, method=None):
-        connection = http.client.HTTPConnection("127.0.0.1", self.parts.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.parts.port, timeout=300)
         body = json.dumps(body).encode() if isinstance(body, dict) else body
         where = (self.parts.path if root is None else root) + path
         try:
@@ -83,14 +83,14 @@ def test_nothing_outside_the_page_can_be_read(client, path):
 
 def test_a_large_upload_is_refused_before_it_is_read(client):
     before = psutil.Process().memory_info().rss
-    connection = http.client.HTTPConnection("127.0.0.1", client.parts.port, timeout=60)
+    connection = http.client.HTTPConnection("127.0.0.1", client.parts.port, timeout=300)
     connection.putrequest("POST", client.parts.path + "encode")
     connection.putheader("Content-Length", str(100 * 2**20))
     connection.endheaders(b"x" * 1000)
     assert connection.getresponse().status == 413
     connection.close()
     chunks = (b"x" * 2**16 for _ in range(25 * 16))  # 25 MB that do not say how long they are
-    connection = http.client.HTTPConnection("127.0.0.1", client.parts.port, timeout=60)
+    connection = http.client.HTTPConnection("127.0.0.1", client.parts.port, timeout=300)
     try:
         connection.request("POST", client.parts.path + "encode", chunks, encode_chunked=True,
                            headers={"Transfer-Encoding": "chunked"})  # fmt: skip
@@ -224,11 +224,12 @@ def test_a_position_that_was_overtaken_is_not_decoded(served, monkeypatch):
     """While a slow model works on the first of five, the last arrives: those between are passed over."""
     from unbraid.app.workspace import Workspace
 
-    decode, decoded, ready = Workspace.decode, [], threading.Event()
+    decode, decoded, begun, ready = Workspace.decode, [], threading.Event(), threading.Event()
 
     def slow(self, number, codes):
         decoded.append(codes[0, 0])
-        ready.wait(10)
+        begun.set()
+        ready.wait(300)
         return decode(self, number, codes)
 
     client = Client(served("linear"))
@@ -239,9 +240,12 @@ def test_a_position_that_was_overtaken_is_not_decoded(served, monkeypatch):
         answers[i] = client("decode", {"codes": [[i / 10, 0]], "client": "me", "number": i})[0]
 
     threads = [threading.Thread(target=send, args=(i,)) for i in range(5)]
-    for thread in threads:
+    threads[0].start()
+    begun.wait(300)
+    for thread in threads[1:]:
         thread.start()
-        time.sleep(0.3)
+    while len(answers) < 3:  # those between are answered when the last has arrived
+        time.sleep(0.01)
     ready.set()
     for thread in threads:
         thread.join()

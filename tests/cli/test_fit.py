@@ -5,7 +5,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -35,7 +34,7 @@ def fit(monkeypatch, capsys, tmp_path):
 
 def refused(result, *words):
     assert result.code == 2
-    assert result.err.startswith("unbraid: ")
+    assert any(line.startswith("unbraid: ") for line in result.err.splitlines())  # progress may come before it
     assert "Traceback" not in result.err
     for word in words:
         assert word in result.err.replace("\n", " ")
@@ -385,9 +384,9 @@ def test_an_earlier_run_survives_a_failed_one_and_is_replaced_by_a_good_one(fit,
 def test_control_c_stops_with_a_sentence(tmp_path):
     """A real process and a real signal, sent while the fit (here a sleep, so that it lasts) is under way."""
     code = (
-        "import signal, sys, time, unbraid.report as m\n"
+        "import signal, sys, unbraid.report as m\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # ignored where tests run in the background
-        "def slow(*a, **k):\n    print('fitting', flush=True)\n    time.sleep(60)\n"
+        "def slow(*a, **k):\n    print('fitting', flush=True)\n    signal.pause()\n"
         "m.measured_fit = slow\n"
         "from unbraid.cli import main\n"
         f"sys.argv = ['unbraid', 'fit', 'shapes-xy', '--points', '300', '--out', {str(tmp_path / 'run')!r}]\n"
@@ -399,9 +398,8 @@ def test_control_c_stops_with_a_sentence(tmp_path):
     assert process.stdout is not None
     while process.stdout.readline().strip() != "fitting":
         assert process.poll() is None
-    time.sleep(0.2)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=300)
     assert process.returncode == 130
     assert "Traceback" not in err
     assert not (tmp_path / "run").exists()

@@ -14,13 +14,14 @@ pytest.importorskip("onnxscript")
 
 EXPORTED = [name for name, m in METHODS.items() if m.family in ("spectral", "autoencoders", "flows")]
 CONDITIONAL = ("nice", "realnvp", "gin")
+FLOW = {"n_init": 1, "n_blocks": 2, "max_steps": 15}
 
 
 def settings_of(name):
     if name == "self-supervised-gin":
-        return {"augment": lambda X, rng: X + 0.1 * rng.normal(size=X.shape), "n_init": 1, "max_steps": 15}
+        return FLOW | {"augment": lambda X, rng: X + 0.1 * rng.normal(size=X.shape)}
     if METHODS[name].family == "flows":
-        return {"n_init": 1, "max_steps": 15}
+        return FLOW
     if name == "pca-ica" or not METHODS[name].trained:
         return {"n_factors": 2}
     return {"n_factors": 2, "max_steps": 15}
@@ -76,7 +77,7 @@ def test_graphs_of_vectors_are_the_model(name, tmp_path):
 def test_graphs_of_pictures_are_the_model(name, options, tmp_path):
     X = ub.datasets.load("shapes-xy", image_size=16).sample(300, random_state=0)[0]
     X = (255 * X).astype(np.uint8)
-    model = getattr(ub, METHODS[name].estimator)(**settings_of(name), **options, random_state=0)
+    model = getattr(ub, METHODS[name].estimator)(**settings_of(name) | options, random_state=0)
     model.fit(X[:250], *([np.arange(250) % 3] if name in CONDITIONAL else []))
     folder = model.export_onnx(tmp_path / "model")
     codes = np.asarray(model.transform(X[250:]), np.float32)

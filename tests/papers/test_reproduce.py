@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -148,14 +147,18 @@ def test_one_writer_at_a_time(tmp_path):
 
 
 SLOW = """
-import sys, time
+import signal, sys
 from pathlib import Path
 from unbraid_papers.paper import Experiment, Paper
 from unbraid_papers.run import run_paper
 
+started = []
+
 def run(cell, bench):
     print(cell["n"], flush=True)
-    time.sleep(0.15)
+    started.append(cell["n"])
+    if len(started) == int(sys.argv[2]):
+        signal.pause()  # until it is killed
     return {"n2": cell["n"] ** 2}
 
 paper = Paper("slow", "", "", "", (Experiment("e", "", lambda s: [{"n": n} for n in range(12)], run),), ())
@@ -167,11 +170,10 @@ def test_a_killed_reproduction_goes_on(tmp_path):
     command = [sys.executable, "-c", SLOW, str(tmp_path)]
     started: list[str] = []
     for _ in range(3):
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ) as process:
+        with subprocess.Popen([*command, "3"], stdout=subprocess.PIPE, text=True, env=os.environ) as process:
             started += [process.stdout.readline().strip() for _ in range(3)]
-            time.sleep(0.02)
             process.send_signal(signal.SIGKILL)
-    last = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\n")
+    last = subprocess.run([*command, "0"], capture_output=True, text=True, check=True).stdout.split("\n")
     started += [line for line in last if line.isdigit()]
     assert "page 12" in last
     assert sorted(set(started), key=int) == [str(n) for n in range(12)]

@@ -1,14 +1,14 @@
 import os
 import signal
-import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 import torch
 
 import unbraid as ub
 from tests.facts import facts
-from unbraid.study import Store, engine, run_study, work
+from unbraid.study import Store, run_study, work
 from unbraid.study.status import status_of
 from unbraid.study.work import checkpoint_of
 
@@ -123,31 +123,21 @@ def test_a_task_goes_on_from_its_checkpoint(tmp_path, monkeypatch, undisturbed):
 
 
 def test_ctrl_c_ends_cleanly(tmp_path, undisturbed):
-    """A real signal, in the middle of a study of this process."""
-    started = threading.Event()
+    """A real signal, in the middle of the third run of a study of this process."""
+    begun = []
+
+    def perform(order):
+        begun.append(order)
+        if len(begun) == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+        return work.perform(order)
+
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where tests run in the background
-
-    def press():
-        started.wait(20)
-        time.sleep(0.2)
-        os.kill(os.getpid(), signal.SIGINT)
-
-    thread = threading.Thread(target=press)
-    thread.start()
-    original = engine._Foreman._hand_out
-
-    def hand_out(self, place):
-        started.set()
-        original(self, place)
-
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine._Foreman, "_hand_out", hand_out)
-        patch.setattr("unbraid.study.engine.perform", lambda order: (time.sleep(0.5), work.perform(order))[1])
+        patch.setattr("unbraid.study.engine.perform", perform)
         sitting = run_study(tiny(), tmp_path / "s", workers=0)
-    thread.join()
     signal.signal(signal.SIGINT, before)
-    assert sitting.ending == "interrupt"
-    assert sitting.done + sitting.left == 8
+    assert (sitting.ending, sitting.done, sitting.left) == ("interrupt", 2, 6)
     run_study(tiny(), tmp_path / "s", workers=0)
     assert content(Store(tmp_path / "s")) == undisturbed
 
@@ -155,8 +145,19 @@ def test_ctrl_c_ends_cleanly(tmp_path, undisturbed):
 def test_max_time_pauses_at_a_checkpoint(tmp_path, monkeypatch, undisturbed):
     from unbraid.training.trainer import Trainer
 
-    original = Trainer.step
-    monkeypatch.setattr(Trainer, "step", lambda self, done: (time.sleep(0.15), original(self, done))[1])
+    original, now = Trainer.step, [0.0]
+
+    def step(self, done):
+        now[0] += 0.15
+        return original(self, done)
+
+    def clock():
+        return now[0]
+
+    seconds = SimpleNamespace(time=clock, monotonic=clock, process_time=clock, strftime=time.strftime)
+    for module in ("study.engine", "study.work", "training.run"):
+        monkeypatch.setattr(f"unbraid.{module}.time", seconds)
+    monkeypatch.setattr(Trainer, "step", step)
     sitting = run_study(tiny(), tmp_path / "s", workers=0, indices=[4, 6], max_time=2.0)
     assert (sitting.ending, sitting.done, sitting.left) == ("time", 0, 2)
     assert len(list((tmp_path / "s" / "checkpoints").iterdir())) >= 1

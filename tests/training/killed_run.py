@@ -1,11 +1,15 @@
-"""Train with a checkpoint as a script, to be killed from outside: python killed_run.py METHOD CHECKPOINT STEPS."""
+"""Train with a checkpoint as a script that ends itself at a step by a signal: python killed_run.py JSON."""
 
+import json
+import os
+import signal
 import sys
 import warnings
 
 import numpy as np
 
 import unbraid as ub
+from unbraid.training.run import Run
 from unbraid.trust.warnings import AssumptionWarning
 
 
@@ -48,7 +52,29 @@ def fitted(method, checkpoint, steps, **changes):
         return model.fit(*data(method))
 
 
-if __name__ == "__main__":
-    print("start", flush=True)
-    fitted(sys.argv[1], sys.argv[2], int(sys.argv[3]), log=sys.argv[4] if len(sys.argv) > 4 else None)
-    print("done", flush=True)
+def end_at(step, ending):
+    """Let this process send itself a signal in the middle of a run, between a step and its checkpoint."""
+    is_due = Run._is_due
+
+    def due(run):
+        if run.n_steps == step:
+            os.kill(os.getpid(), ending)
+        return is_due(run)
+
+    Run._is_due = due
+
+
+def ended(method, folder, steps, step, ending):
+    """The exit status of a child that trains and is ended; what it writes to standard error is in ``err``."""
+    child = os.fork()
+    if child:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    os.dup2(os.open(f"{folder}/err", os.O_CREAT | os.O_WRONLY), 2)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where tests run in the background
+    end_at(step, ending)
+    fitted(method, f"{folder}/run.safetensors", steps, log=f"{folder}/log")
+    os._exit(0)
+
+
+if __name__ == "__main__":  # one start for all: the children have the imports of their parent
+    print(json.dumps([ended(*run) for run in json.loads(sys.argv[1])]))

@@ -1,5 +1,6 @@
 """The training run: kills, interrupts, full disks, wrong checkpoints, logs, and no trace in the global random state."""
 
+import functools
 import json
 import os
 import random
@@ -7,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -25,20 +25,23 @@ from .killed_run import build, data, fitted
 SCRIPT = Path(__file__).with_name("killed_run.py")
 
 
-def start(method, checkpoint, steps, *more):
+STEPS = 30
+KILLED = ("VAE", "FactorVAE", "HessianAutoencoder", "GIN", "SelfSupervisedGIN")
+INTERRUPTED = ("VAE", "GIN", "SelfSupervisedGIN")
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory):
+    """(step, exit status, folder) of runs that a signal ended, each at a step that is drawn anew for every test run."""
+    wanted = [(m, signal.SIGKILL) for m in KILLED] + [(m, signal.SIGINT) for m in INTERRUPTED]
+    steps = [random.SystemRandom().randrange(6, STEPS - 5) for _ in wanted]
+    folders = [tmp_path_factory.mktemp("ended") for _ in wanted]
+    runs = [[m, str(folder), STEPS, step, how] for (m, how), step, folder in zip(wanted, steps, folders)]
     environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
-    command = [sys.executable, str(SCRIPT), method, str(checkpoint), str(steps), *map(str, more)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, text=True)
-
-
-def wait_for(checkpoint, process):
-    for _ in range(30_000):  # kernels are built at the first use, which takes a minute where the machine is busy
-        if checkpoint.exists() or process.poll() is not None:
-            return
-        time.sleep(0.01)
-    process.kill()
-    process.communicate()
-    raise AssertionError("no checkpoint was written within five minutes")
+    command = [sys.executable, "-m", "tests.training.killed_run", json.dumps(runs)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=SCRIPT.parents[2], check=True)
+    statuses = json.loads(done.stdout.splitlines()[-1])
+    return dict(zip(wanted, zip(steps, statuses, folders)))
 
 
 def one_thread(function):
@@ -49,6 +52,12 @@ def one_thread(function):
         return function()
     finally:
         torch.set_num_threads(before)
+
+
+@functools.cache
+def whole(method):
+    """The run that nothing ended."""
+    return one_thread(lambda: fitted(method, None, STEPS))
 
 
 def weights_of(model):
@@ -64,48 +73,33 @@ def without_seconds(history):
     return [{k: v for k, v in record.items() if k != "seconds"} for record in history]
 
 
-@pytest.mark.parametrize("method", ["VAE", "FactorVAE", "HessianAutoencoder", "GIN", "SelfSupervisedGIN"])
-def test_killed_and_resumed_gives_the_same_bytes(tmp_path, method):
-    steps, checkpoint = 400, tmp_path / "run.safetensors"
-    process = start(method, checkpoint, steps)
-    wait_for(checkpoint, process)
-    time.sleep(random.SystemRandom().uniform(0, 0.3))
-    process.kill()
-    assert "done" not in process.communicate()[0], "the run was over before it was killed; raise its steps"
-    resumed = one_thread(lambda: fitted(method, checkpoint, steps))
-    whole = one_thread(lambda: fitted(method, None, steps))
-    assert weights_equal(resumed, whole)
-    assert without_seconds(resumed.history_) == without_seconds(whole.history_)
+@pytest.mark.parametrize("method", KILLED)
+def test_killed_and_resumed_gives_the_same_bytes(ended, method):
+    _, status, folder = ended[method, signal.SIGKILL]
+    assert status == -signal.SIGKILL
+    resumed = one_thread(lambda: fitted(method, folder / "run.safetensors", STEPS, log=folder / "log"))
+    assert weights_equal(resumed, whole(method))
+    assert without_seconds(resumed.history_) == without_seconds(whole(method).history_)
 
 
 @pytest.mark.filterwarnings("ignore:UB222")  # starts may disagree after so few steps
-@pytest.mark.parametrize("method", ["VAE", "GIN", "SelfSupervisedGIN"])
-def test_interrupt_saves_and_the_next_fit_goes_on(tmp_path, method):
-    steps, checkpoint = 700, tmp_path / "run.safetensors"
-    process = start(method, checkpoint, steps)
-    wait_for(checkpoint, process)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert process.returncode != 0
-    assert "KeyboardInterrupt" in err
-
-    assert "done" not in out
-    stopped = int(re.search(rf"(\d+) of {steps}", err)[1])
-    assert 0 < stopped < steps
-    assert read_checkpoint(checkpoint)[1]["n_steps"] == stopped, "the very step of Ctrl-C was saved"
-    resumed = one_thread(lambda: fitted(method, checkpoint, steps))
-    assert weights_equal(resumed, one_thread(lambda: fitted(method, None, steps)))
+@pytest.mark.parametrize("method", INTERRUPTED)
+def test_interrupt_saves_and_the_next_fit_goes_on(ended, method):
+    step, status, folder = ended[method, signal.SIGINT]
+    err = (folder / "err").read_text()
+    assert status == -signal.SIGINT, err
+    assert re.search(facts("KeyboardInterrupt", f"{step} of {STEPS}"), err)
+    assert read_checkpoint(folder / "run.safetensors")[1]["n_steps"] == step, "the very step of Ctrl-C was saved"
+    resumed = one_thread(lambda: fitted(method, folder / "run.safetensors", STEPS))
+    assert weights_equal(resumed, whole(method))
 
 
-def test_the_log_has_every_step_once_after_a_kill(tmp_path):
-    checkpoint, log = tmp_path / "run.safetensors", tmp_path / "log"
-    process = start("VAE", checkpoint, 300, log)
-    wait_for(checkpoint, process)
-    process.kill()
-    process.communicate()
-    fitted("VAE", checkpoint, 300, log=log)
+def test_the_log_has_every_step_once_after_a_kill(ended):
+    folder = ended["VAE", signal.SIGKILL][2]
+    log = folder / "log"
+    fitted("VAE", folder / "run.safetensors", STEPS, log=log)
     lines = [json.loads(line) for line in (log / "log.jsonl").read_text().splitlines()]
-    assert [line["step"] for line in lines] == [*range(7, 300, 7), 300]
+    assert [line["step"] for line in lines] == [*range(7, STEPS, 7), STEPS]
     parts = {"index_code_mi", "total_correlation", "dimension_wise_kl"}
     assert {"loss", "reconstruction", "kl", "kl_per_dimension"} | parts <= set(lines[0])
     assert len(lines[0]["kl_per_dimension"]) == 3
