@@ -84,8 +84,7 @@ def evaluate(
             factors, codes, rules.pool, rules.random_state, lambda n: advance(n, metric="encode")
         )
         chosen = select(metrics, observations=observations is not None)
-        sizes = {"n_samples": rules.n_samples, "n_train": rules.n_train, "n_test": rules.n_test}
-        sample = draw_sample(factors, codes, observations, **sizes, random_state=rules.random_state)
+        sample = draw_sample(factors, codes, observations, **rules.sizes)
     n_factors, n_codes = sample.pool_factors.shape[1], sample.pool_codes.shape[1]
     if n_codes < n_factors and observations is None:  # of a model, the types tell which is which
         warn("UB107", n_factors=n_factors, n_codes=n_codes)

@@ -64,6 +64,12 @@ class Protocol:
         return max(self.n_samples, self.n_train + self.n_test)
 
     @property
+    def sizes(self) -> dict[str, int]:
+        """Settings of :func:`draw_sample`."""
+        names = ("n_samples", "n_train", "n_test", "random_state")
+        return {name: getattr(self, name) for name in names}
+
+    @property
     def batches(self) -> dict[str, int]:
         """Settings of the scores that compare batches."""
         sizes = {"n_train": self.n_batches, "n_test": self.n_batches_test, "batch_size": self.batch_size}

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
@@ -88,10 +88,7 @@ class Evaluation:
 
     def to_json(self, path: str | PathLike | None = None) -> str:
         """The result as JSON text, also written to ``path`` if one is given."""
-        text = json.dumps(self.to_dict(), indent=1, allow_nan=False)
-        if path is not None:
-            Path(path).write_text(text + "\n", encoding="utf-8")
-        return text
+        return json_text(self.to_dict(), path)
 
     def to_pandas(self) -> Any:
         """A DataFrame, one row per score, indexed by its name."""
@@ -99,10 +96,7 @@ class Evaluation:
         return pandas.DataFrame([asdict(s) for s in self.scores]).set_index("name")
 
     def __str__(self) -> str:
-        rows = [_HEAD, *(_cells(s) for s in self.scores)]
-        widths = [max(len(r[i]) for r in rows) for i in range(len(_HEAD))]
-        lines = [_line(r, widths) for r in rows]
-        lines.insert(1, "  ".join("-" * w for w in widths))
+        lines = [text_table([_HEAD, *(score_cells(s) for s in self.scores)], n_left=1)]
         lines.append(
             f"\n{self.n_codes} codes, {self.n_factors} factors, {self.n_samples} samples "
             f"({self.n_train} to train on, {self.n_test} to test on); protocol {self.protocol.name}, "
@@ -118,11 +112,12 @@ class Evaluation:
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{h}</th>" for h in _HEAD)
-        body = "".join("<tr>" + "".join(f"<td>{c}</td>" for c in _cells(s)) + "</tr>" for s in self.scores)
+        body = "".join("<tr>" + "".join(f"<td>{c}</td>" for c in score_cells(s)) + "</tr>" for s in self.scores)
         return f"<table><tr>{head}</tr>{body}</table>"
 
 
-def _cells(s: Score) -> tuple[str, ...]:
+def score_cells(s: Score) -> tuple[str, ...]:
+    """Name, value, interval, chance, ceiling and seconds as text."""
     between = "–" if math.isnan(s.low) else f"{_number(s.low)} … {_number(s.high)}"
     name = s.name if s.better == "high" else f"{s.name} *"
     return name, _number(s.value), between, _number(s.chance), _number(s.ceiling), f"{s.seconds:.2f}"
@@ -132,8 +127,27 @@ def _number(x: float) -> str:
     return "–" if math.isnan(x) else f"{x:.3f}"
 
 
-def _line(cells: tuple[str, ...], widths: list[int]) -> str:
-    return "  ".join(c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(cells, widths)))
+def text_table(rows: Sequence[Sequence[str]], n_left: int) -> str:
+    """The first row above a line, the others below it; ``n_left`` columns on the left are words.
+
+    >>> print(text_table([("metric", "value"), ("mig", "0.5")], 1))
+    metric  value
+    ------  -----
+    mig       0.5
+    """
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    lines = [
+        "  ".join(c.ljust(w) if i < n_left else c.rjust(w) for i, (c, w) in enumerate(zip(r, widths))) for r in rows
+    ]
+    return "\n".join([lines[0], "  ".join("-" * w for w in widths), *lines[1:]])
+
+
+def json_text(content: Any, path: str | PathLike | None) -> str:
+    """JSON text, also written to ``path`` if one is given."""
+    text = json.dumps(content, indent=1, allow_nan=False)
+    if path is not None:
+        Path(path).write_text(text + "\n", encoding="utf-8")
+    return text
 
 
 def _plain(value: Any) -> Any:

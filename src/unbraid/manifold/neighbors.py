@@ -94,13 +94,8 @@ def nearest(
 
     Parameters
     ----------
-    points : array (n, features)
-    k : int
-        How many.
-    rows : array of int, optional
-        The points that are asked about; all by default.
-    workers : int, optional
-        Threads of the search; by default one, and all for many points.
+    points, k, rows, workers
+        As for :func:`neighborhoods`.
 
     Returns
     -------

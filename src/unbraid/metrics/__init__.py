@@ -17,6 +17,7 @@ from unbraid.metrics.metric import Metric
 
 m: Any = sys.modules[__name__]  # what a score calls is looked up when it is computed
 
+_OF_CODES: Any = {"needs": (), "better": "low", "bounds": (0.0, inf)}
 METRICS = (
     Metric(
         "mcc",
@@ -164,9 +165,7 @@ METRICS = (
         "codes are independent of each other (no factors needed); low is good",
         "unrelated to the scores that know the factors",
         ("independence.total_correlation",),
-        needs=(),
-        better="low",
-        bounds=(0.0, inf),
+        **_OF_CODES,
     ),
     Metric(
         "wasserstein_correlation",
@@ -174,16 +173,10 @@ METRICS = (
         "the same, finite where a code is a combination of others",
         "grows with the scale of the codes",
         ("independence.wasserstein_correlation",),
-        needs=(),
-        better="low",
-        bounds=(0.0, inf),
+        **_OF_CODES,
     ),
     Metric(
-        "wasserstein_normalised",
-        lambda s, p, seed: m.wasserstein_correlation(s.codes, normalised=True),
-        needs=(),
-        better="low",
-        bounds=(0.0, inf),
+        "wasserstein_normalised", lambda s, p, seed: m.wasserstein_correlation(s.codes, normalised=True), **_OF_CODES
     ),
     Metric(
         "pairwise_information",
@@ -191,9 +184,7 @@ METRICS = (
         "no two codes tell of each other (no factors needed); low is good",
         "does not see what three codes share; bounded by its bins",
         ("independence.pairwise_information",),
-        needs=(),
-        better="low",
-        bounds=(0.0, inf),
+        **_OF_CODES,
     ),
     Metric(
         "local_isometry",

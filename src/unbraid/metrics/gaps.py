@@ -69,9 +69,8 @@ def mig_sup(factors: ArrayLike, codes: ArrayLike, *, n_bins: int = 20) -> float:
 
     Examples
     --------
-    >>> factors = np.random.default_rng(0).integers(0, 4, size=(2000, 2))
-    >>> mig_sup(factors, 1.0 * factors) > 0.99
-    True
+    >>> mig_sup([[0, 0], [0, 1], [1, 0], [1, 1]], [[5.0, 3.0], [5.0, 4.0], [6.0, 3.0], [6.0, 4.0]])
+    1.0
     """
     table = information(factors, codes, n_bins)
     first, second = top_two(table.normalised, axis=1)
@@ -105,9 +104,8 @@ def jemmig(factors: ArrayLike, codes: ArrayLike, *, n_bins: int = 20) -> float:
 
     Examples
     --------
-    >>> factors = np.random.default_rng(0).integers(0, 4, size=(2000, 2))
-    >>> jemmig(factors, 1.0 * factors) > 0.99
-    True
+    >>> jemmig([[0, 0], [0, 1], [1, 0], [1, 1]], [[5.0, 3.0], [5.0, 4.0], [6.0, 3.0], [6.0, 4.0]])
+    1.0
     """
     table = information(factors, codes, n_bins)
     first, second = top_two(table.mutual, axis=0)
@@ -141,9 +139,8 @@ def dcimig(factors: ArrayLike, codes: ArrayLike, *, n_bins: int = 20) -> float:
 
     Examples
     --------
-    >>> factors = np.random.default_rng(0).integers(0, 4, size=(2000, 2))
-    >>> dcimig(factors, 1.0 * factors) > 0.99
-    True
+    >>> dcimig([[0, 0], [0, 1], [1, 0], [1, 1]], [[5.0, 3.0], [5.0, 4.0], [6.0, 3.0], [6.0, 4.0]])
+    1.0
     """
     table = information(factors, codes, n_bins)
     first, second = top_two(table.mutual, axis=1)
@@ -180,9 +177,8 @@ def modularity(factors: ArrayLike, codes: ArrayLike, *, n_bins: int = 20, dead: 
 
     Examples
     --------
-    >>> factors = np.random.default_rng(0).integers(0, 4, size=(2000, 2))
-    >>> modularity(factors, 1.0 * factors) > 0.99
-    True
+    >>> modularity([[0, 0], [0, 1], [1, 0], [1, 1]], [[5.0, 3.0], [5.0, 4.0], [6.0, 3.0], [6.0, 4.0]])
+    1.0
     """
     choose(dead, ("zero", "ignore"), "dead")
     squared = information(factors, codes, n_bins).mutual ** 2

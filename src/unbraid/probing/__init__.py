@@ -183,8 +183,7 @@ def _probe(
     folder = None if cache is None else Path(cache)
     codes = encode_rows(encoder, drawn.rows, batch_size=batch_size, cache=folder, progress=progress)
     axes = axes_of(codes, most_codes)
-    sizes = {"n_samples": rules.n_samples, "n_train": rules.n_train, "n_test": rules.n_test}
-    sample = draw_sample(drawn.factors, axes.codes, None, **sizes, random_state=rules.random_state)
+    sample = draw_sample(drawn.factors, axes.codes, None, **rules.sizes)
     factors = probe_factors(
         np.asarray(drawn.factors), axes.codes, sample.train, sample.test, drawn.factor_names,
         random_state=rules.random_state, progress=progress,

@@ -1,28 +1,19 @@
 """Several encoders on one data set: the table, and scores against the number of parameters."""
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from unbraid.probing.result import Probe, _text_table, add_probe
+from unbraid.evaluation.table import json_text, text_table
+from unbraid.probing.result import Probe, add_probe
 from unbraid.report.drawing import GREY, panels, quiet
 from unbraid.report.html import Report
 
 AGAINST_SIZE = {"mig": "MIG", "sap": "SAP", "dci_disentanglement": "DCI disentanglement"}
-COLOURS = (
-    "#000000",
-    "#e69f00",
-    "#56b4e9",
-    "#009e73",
-    "#0072b2",
-    "#d55e00",
-    "#cc79a7",
-)  # Okabe and Ito: told apart by all
+COLOURS = ("#000000", "#e69f00", "#56b4e9", "#009e73", "#0072b2", "#d55e00", "#cc79a7")  # Okabe and Ito
 MARKERS = "osD^vPX*p"
 
 
@@ -72,14 +63,12 @@ class Comparison:
         return [head, *rows, ("ceiling", "", "", "1.000", "1.000", *(f"{c:.3f}" for c in ceilings))]
 
     def __str__(self) -> str:
-        return _text_table(self.table()) + "\nlinear probe, trees: mean over factors, 0 is chance and 1 is perfect."
+        table = text_table(self.table(), n_left=2)
+        return f"{table}\nlinear probe, trees: mean over factors, 0 is chance and 1 is perfect."
 
     def to_json(self, path: str | PathLike | None = None) -> str:
         """The probes as JSON text, also written to ``path`` if one is given."""
-        text = json.dumps([p.to_dict() for p in self.probes], indent=1, allow_nan=False)
-        if path is not None:
-            Path(path).write_text(text + "\n", encoding="utf-8")
-        return text
+        return json_text([p.to_dict() for p in self.probes], path)
 
     def report(self) -> Report:
         """The page: the table, scores against size, and each encoder."""

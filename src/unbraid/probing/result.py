@@ -11,9 +11,12 @@ from typing import Any
 import numpy as np
 
 from unbraid.evaluation import Evaluation, Protocol, Score
+from unbraid.evaluation.table import json_text, score_cells, text_table
 from unbraid.probing.probes import FactorProbe
 from unbraid.report.drawing import BLUE, GREY, RED, figure, quiet
 from unbraid.report.html import Report
+
+_HEAD = ("factor", "probe", "score", "95 % interval", "chance", "measure")
 
 
 @dataclass(frozen=True)
@@ -77,9 +80,8 @@ class Probe:
         return lines
 
     def __str__(self) -> str:
-        rows: list[tuple[str, ...]] = [("factor", "probe", "score", "95 % interval", "chance", "measure")]
-        rows += [tuple(map(str, row)) for row in _probe_rows(self.factors)]
-        return "\n".join([*self.words(), "", _text_table(rows), "", str(self.evaluation)])
+        table = text_table([_HEAD, *_probe_rows(self.factors)], n_left=2)
+        return "\n".join([*self.words(), "", table, "", str(self.evaluation)])
 
     def __repr__(self) -> str:
         return f"<Probe of {self.encoder!r}: {len(self.evaluation)} scores, {len(self.factors)} factor probes>"
@@ -91,10 +93,7 @@ class Probe:
 
     def to_json(self, path: str | PathLike | None = None) -> str:
         """The result as JSON text, also written to ``path`` if one is given."""
-        text = json.dumps(self.to_dict(), indent=1, allow_nan=False)
-        if path is not None:
-            Path(path).write_text(text + "\n", encoding="utf-8")
-        return text
+        return json_text(self.to_dict(), path)
 
     @classmethod
     def from_json(cls, path: str | PathLike) -> "Probe":
@@ -130,41 +129,18 @@ def add_probe(page: Report, found: Probe) -> None:
         plot_factors(found.factors),
         "Score of a linear probe and of trees on rows held out, with 95 % intervals; the grey marks are chance.",
     )
-    page.table(("factor", "probe", "score", "95 % interval", "chance", "measure"), _probe_rows(found.factors))
+    page.table(_HEAD, _probe_rows(found.factors))
     page.section("Scores").text(
         "Chance is the score of the same codes paired with other samples, the ceiling that of codes that determine the "
         "factors. A score means something only between the two; * low is good."
-    ).table(("metric", "value", "95 % interval", "chance", "ceiling"), _score_rows(found.evaluation))
+    ).table(("metric", "value", "95 % interval", "chance", "ceiling"), [score_cells(s)[:-1] for s in found.evaluation])
 
 
-def _probe_rows(factors: Sequence[FactorProbe]) -> list[tuple[Any, ...]]:
+def _probe_rows(factors: Sequence[FactorProbe]) -> list[tuple[str, ...]]:
     return [
         (p.factor, p.kind, f"{p.score:.3f}", f"{p.low:.3f} … {p.high:.3f}", f"{p.chance:.3f}", p.measure)
         for p in factors
     ]
-
-
-def _score_rows(evaluation: Evaluation) -> list[tuple[Any, ...]]:
-    return [
-        (
-            s.name if s.better == "high" else f"{s.name} *",
-            _shown(s.value),
-            "–" if np.isnan(s.low) else f"{s.low:.3f} … {s.high:.3f}",
-            _shown(s.chance),
-            _shown(s.ceiling),
-        )
-        for s in evaluation
-    ]
-
-
-def _shown(x: float) -> str:
-    return "–" if np.isnan(x) else f"{x:.3f}"
-
-
-def _text_table(rows: list[tuple[str, ...]]) -> str:
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines = ["  ".join(c.ljust(w) if i < 2 else c.rjust(w) for i, (c, w) in enumerate(zip(r, widths))) for r in rows]
-    return "\n".join([lines[0], "  ".join("-" * w for w in widths), *lines[1:]])
 
 
 def plot_factors(factors: Sequence[FactorProbe]) -> Any:

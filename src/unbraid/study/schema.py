@@ -26,33 +26,22 @@ runs = Table(
     Index("runs_by_status", "status", "priority", "index"),
 )
 
-scores = Table(
+
+def _of_run(name: str, *columns: Column) -> Table:
+    return Table(name, metadata, Column("run", String(16), primary_key=True), *columns)
+
+
+scores = _of_run(
     "scores",
-    metadata,
-    Column("run", String(16), primary_key=True),
     Column("representation", String(16), primary_key=True),
     Column("protocol", String(32), primary_key=True),
     Column("metric", String(64), primary_key=True),
     Column("value", Float),
 )
-
-losses = Table(
-    "losses",
-    metadata,
-    Column("run", String(16), primary_key=True),
-    Column("name", String(64), primary_key=True),
-    Column("value", Float),
-)
-
-curves = Table("curves", metadata, Column("run", String(16), primary_key=True), Column("records", Text, nullable=False))
-
-kept = Table(
-    "kept",
-    metadata,
-    Column("run", String(16), primary_key=True),
-    Column("kind", String(32), primary_key=True),
-    Column("address", String(64), nullable=False),
-)
+losses = _of_run("losses", Column("name", String(64), primary_key=True), Column("value", Float))
+curves = _of_run("curves", Column("records", Text, nullable=False))
+kept = _of_run("kept", Column("kind", String(32), primary_key=True), Column("address", String(64), nullable=False))
+provenance = _of_run("provenance", Column("about", Text, nullable=False))
 
 pools = Table(
     "pools",
@@ -60,10 +49,6 @@ pools = Table(
     Column("pool", String(16), primary_key=True),
     Column("about", Text, nullable=False),
     Column("factors", String(64), nullable=False),
-)
-
-provenance = Table(
-    "provenance", metadata, Column("run", String(16), primary_key=True), Column("about", Text, nullable=False)
 )
 
 blobs = Table(

@@ -221,11 +221,10 @@ def score(
 ) -> list[tuple[str, float]]:
     """Rows of metrics of stored codes, by one thread: the bits of a sum depend on how many share it."""
     rules = PROTOCOLS[protocol]
-    sizes = {"n_samples": rules.n_samples, "n_train": rules.n_train, "n_test": rules.n_test}
     rows = None if X is None else Rows(X)
     found: list[tuple[str, float]] = []
     with one_thread():
-        sample = draw_sample(factors, codes, rows, **sizes, random_state=rules.random_state)
+        sample = draw_sample(factors, codes, rows, **rules.sizes)
         for metric in metrics:
             found += zip(metric.rows, metric.compute(sample, rules, rules.random_state))
     return found

@@ -298,20 +298,5 @@ def check_chance(estimator: Any, data: Data) -> None:
 
 
 CHECKS: dict[str, Callable[[Any, Data], None]] = {
-    check.__name__.removeprefix("check_"): check
-    for check in (
-        check_parameters,
-        check_inputs,
-        check_pictures,
-        check_row_by_row,
-        check_saving,
-        check_random_state,
-        check_global_randomness,
-        check_resume,
-        check_feature_names,
-        check_warnings,
-        check_summary,
-        check_decoding,
-        check_chance,
-    )
+    name.removeprefix("check_"): check for name, check in globals().items() if name.startswith("check_")
 }

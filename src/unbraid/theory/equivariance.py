@@ -103,10 +103,8 @@ def is_equivariant(
 
     Parameters
     ----------
-    encoder : callable
-    actions : dict of str to sequence of callables
-        Transformations of X, by the factor that they change.
-    X : array (n, ...)
+    encoder, actions, X
+        As for :func:`equivariance`.
     tol : float
 
     Returns
@@ -134,12 +132,8 @@ def is_disentangled(
 
     Parameters
     ----------
-    encoder : callable
-    actions : dict of str to sequence of callables
-        Transformations of X, by the factor that they change.
-    X : array (n, ...)
-    subspaces : sequence of sequences of int
-        Codes that belong to each factor, in the order of ``actions``.
+    encoder, actions, X, subspaces
+        As for :func:`equivariance`.
     tol : float
 
     Returns

@@ -8,8 +8,7 @@ from unbraid.evaluation.claims import Claim
 from unbraid.study.analysis.agreement import Agreement, agreement
 from unbraid.study.analysis.answers import Answer, Unanswerable
 from unbraid.study.analysis.independence import Independence, independence
-from unbraid.study.analysis.page import study_report
-from unbraid.study.analysis.questions import QUESTIONS
+from unbraid.study.analysis.page import QUESTIONS, study_report
 from unbraid.study.analysis.selection import Selection, selection
 from unbraid.study.analysis.spread import Spread, spread
 from unbraid.study.analysis.usefulness import Usefulness, usefulness

@@ -71,13 +71,10 @@ def agreement(
 
     Parameters
     ----------
-    study : Study
     metrics : sequence of str, optional
         By default all that know the factors and are scored for every run.
-    representation : {"mean", "sampled"}
-    n_resamples : int
-        Bootstrap samples behind the intervals.
-    random_state : int
+    study, representation, n_resamples, random_state
+        As for :func:`spread`.
 
     Returns
     -------

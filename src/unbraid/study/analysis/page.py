@@ -1,16 +1,31 @@
 """The report of a study, from its store alone."""
 
+from collections.abc import Callable
 from typing import Any
 
 from numpy.typing import NDArray
 
 from unbraid.report.study import StudyPage, study_page
 from unbraid.runtime.extras import require
+from unbraid.study.analysis.agreement import agreement
 from unbraid.study.analysis.answers import Answer, Unanswerable
 from unbraid.study.analysis.frames import SETTING, StudyLike, scored
+from unbraid.study.analysis.independence import independence
 from unbraid.study.analysis.paper import METRIC_TITLES, metric_title
-from unbraid.study.analysis.questions import QUESTIONS
+from unbraid.study.analysis.selection import selection
+from unbraid.study.analysis.spread import spread
+from unbraid.study.analysis.usefulness import usefulness
+from unbraid.study.analysis.variance import variance
 
+# The questions, in the order in which the report answers them.
+QUESTIONS: dict[str, Callable[..., Answer]] = {
+    "independence": independence,
+    "agreement": agreement,
+    "spread": spread,
+    "variance": variance,
+    "selection": selection,
+    "usefulness": usefulness,
+}
 MOST_STRIPS = 600  # about 10 kB each; beyond, one run of each setting shows its strip
 
 

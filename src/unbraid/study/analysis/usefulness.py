@@ -57,13 +57,8 @@ def usefulness(
 
     Parameters
     ----------
-    study : Study
-    metrics : sequence of str, optional
-        By default the paper's six, as far as they are scored.
-    representation : {"mean", "sampled"}
-    n_resamples : int
-        Bootstrap samples behind the intervals.
-    random_state : int
+    study, metrics, representation, n_resamples, random_state
+        As for :func:`spread`.
 
     Returns
     -------
