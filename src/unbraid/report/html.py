@@ -5,51 +5,16 @@ import io
 import os
 from collections.abc import Iterable, Sequence
 from html import escape
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, Self
 
 from unbraid.runtime.writing import written_whole
 
-STYLE = """
-:root { --ink: #1d2430; --soft: #5a6473; --line: #e3e7ed; --accent: #1f4e79; --paper: #ffffff; --wash: #f5f7fa; }
-* { box-sizing: border-box; }
-body { margin: 0; background: var(--wash); color: var(--ink); line-height: 1.55;
-  font-family: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
-main { max-width: 1040px; margin: 0 auto; padding: 2.5rem 1.25rem 4rem; }
-h1 { font-size: 2rem; line-height: 1.2; margin: 0 0 .4rem; letter-spacing: -.01em; }
-.lead { color: var(--soft); font-size: 1.1rem; margin: 0 0 2rem; max-width: 46rem; }
-section { background: var(--paper); border: 1px solid var(--line); border-radius: 10px; padding: 1.4rem 1.6rem 1.6rem;
-  margin: 0 0 1.25rem; }
-h2 { font-size: 1.25rem; margin: 0 0 .6rem; }
-h3 { font-size: 1rem; margin: 1.4rem 0 .4rem; }
-p { margin: 0 0 .9rem; max-width: 46rem; }
-.scroll { overflow-x: auto; margin: 0 0 1rem; }
-table { border-collapse: collapse; width: 100%; font-size: .92rem; font-variant-numeric: tabular-nums; }
-th { text-align: left; color: var(--soft); font-weight: 600; border-bottom: 2px solid var(--line); }
-th, td { padding: .42rem .9rem .42rem 0; vertical-align: top; }
-td { border-bottom: 1px solid var(--line); }
-tbody tr:last-child td { border-bottom: 0; }
-td:first-child { white-space: nowrap; }
-.number { text-align: right; white-space: nowrap; }
-tr.marked td { background: #eaf2fb; font-weight: 600; }
-figure { margin: .4rem 0 1rem; }
-figure img { max-width: 100%; height: auto; display: block; }
-figcaption { color: var(--soft); font-size: .88rem; margin-top: .3rem; max-width: 46rem; }
-.figures { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; align-items: flex-start; }
-.figures figure { flex: 0 1 auto; min-width: 0; }
-.note { border-left: 4px solid var(--accent); background: #eef4fa; padding: .7rem 1rem; border-radius: 0 6px 6px 0;
-  margin: .6rem 0 1rem; max-width: 52rem; }
-.note.look { border-color: #c77700; background: #fff6e6; }
-.note.good { border-color: #2e7d4f; background: #edf7f0; }
-.note p:last-child { margin: 0; }
-pre { background: var(--wash); border: 1px solid var(--line); border-radius: 6px; padding: .8rem 1rem; overflow-x: auto;
-  font-size: .86rem; line-height: 1.45; }
-summary { cursor: pointer; color: var(--accent); font-size: .95rem; }
-footer { color: var(--soft); font-size: .85rem; }
-@media print { body { background: none; } section { break-inside: avoid; border: 0; padding: 0; } }
-@media (max-width: 640px) { main { padding: 1.25rem .75rem 2rem; } section { padding: 1rem; }
-  h1 { font-size: 1.5rem; } }
-"""
+
+def static(name: str) -> str:
+    """The text of a file that pages carry with them."""
+    return (files("unbraid.report") / "static" / name).read_text(encoding="utf-8")
 
 
 class Report:
@@ -135,7 +100,7 @@ class Report:
         return (
             '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
-            f"<title>{escape(self.title)}</title><style>{STYLE}</style></head>\n"
+            f"<title>{escape(self.title)}</title><style>\n{static('page.css')}</style></head>\n"
             f"<body><main><h1>{escape(self.title)}</h1>{lead}\n{sections}\n"
             f"<footer>unbraid {__version__}</footer></main></body></html>\n"
         )

@@ -14,81 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unbraid.evaluation.claims import VERDICTS
-from unbraid.report.html import Report
+from unbraid.report.html import Report, static
 
 VERDICT_NOTES = dict(zip(VERDICTS, ("good", "look", "look", "", "")))  # the box that claims of a verdict stand in
-
-STYLE = """
-th button { all: unset; cursor: pointer; font: inherit; color: inherit; }
-th button:focus-visible { outline: 2px solid var(--accent); }
-th[aria-sort="ascending"] button::after { content: " \\2191"; }
-th[aria-sort="descending"] button::after { content: " \\2193"; }
-input.filter { font: inherit; padding: .3rem .6rem; margin: 0 0 .6rem; border: 1px solid var(--line);
-  border-radius: 6px; width: 22rem; max-width: 100%; }
-.strips { display: flex; flex-wrap: wrap; gap: .8rem; margin: .6rem 0 1rem; }
-.strips figure { margin: 0; max-width: 17rem; }
-.strips figure:target { outline: 3px solid var(--accent); outline-offset: 4px; }
-.strips img { image-rendering: pixelated; width: 100%; }
-table.wide { font-size: .84rem; }
-table.wide :is(th, td) { white-space: nowrap; padding-right: .7rem; }
-"""
-
-SCRIPT = """
-const read = cell => {
-  const text = cell.textContent.trim(), number = Number(text.replace("%", "").replace("\\u2212", "-"));
-  return text === "" || text === "\\u2013" ? null : Number.isNaN(number) ? text : number;
-};
-const compare = (a, b) => a === null || b === null ? (a === null) - (b === null)
-  : typeof a === typeof b ? (typeof a === "number" ? a - b : a.localeCompare(b)) : typeof a === "number" ? -1 : 1;
-for (const table of document.querySelectorAll("table")) {
-  const body = table.tBodies[0], heads = [...table.tHead.rows[0].cells];
-  heads.forEach((head, column) => {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = head.textContent;
-    head.replaceChildren(button);
-    button.addEventListener("click", () => {
-      const down = head.getAttribute("aria-sort") === "ascending";
-      heads.forEach(other => other.removeAttribute("aria-sort"));
-      head.setAttribute("aria-sort", down ? "descending" : "ascending");
-      const rows = [...body.rows].map(row => [read(row.cells[column]), row]);
-      rows.sort(([a], [b]) => a === null || b === null ? compare(a, b) : down ? compare(b, a) : compare(a, b));
-      body.replaceChildren(...rows.map(([, row]) => row));
-    });
-  });
-  table.classList.toggle("wide", heads.length > 8);
-  if (body.rows.length > 20) {
-    const filter = document.createElement("input");
-    filter.type = "search";
-    filter.className = "filter";
-    filter.placeholder = "show rows that contain\\u2026";
-    filter.setAttribute("aria-label", "show rows that contain");
-    filter.addEventListener("input", () => {
-      const words = filter.value.toLowerCase().split(/\\s+/).filter(Boolean);
-      for (const row of body.rows) {
-        const text = row.textContent.toLowerCase();
-        row.hidden = !words.every(word => text.includes(word));
-      }
-    });
-    table.parentElement.before(filter);
-  }
-}
-for (const cell of document.querySelectorAll("td:first-child")) {
-  const id = "run-" + cell.textContent;
-  if (document.getElementById(id)) {
-    const link = document.createElement("a");
-    link.href = "#" + id;
-    link.textContent = cell.textContent;
-    cell.replaceChildren(link);
-  }
-}
-const reveal = () => {
-  const target = location.hash && document.getElementById(location.hash.slice(1));
-  if (target) { target.closest("details").open = true; target.scrollIntoView({block: "center"}); }
-};
-addEventListener("hashchange", reveal);
-reveal();
-"""
 
 
 class AnswerLike(Protocol):
@@ -124,9 +52,9 @@ class StudyPage(Report):
 
     def html(self) -> str:
         """The page as text."""
-        page = super().html().replace("</style>", f"{STYLE}</style>", 1)
+        page = super().html().replace("</style>", f"\n{static('study.css')}</style>", 1)
         head, body, tail = page.rpartition("</body>")
-        return f"{head}<script>{SCRIPT}</script>{body}{tail}"
+        return f"{head}<script>\n{static('study.js')}</script>{body}{tail}"
 
 
 def study_page(

@@ -66,7 +66,7 @@ def rescore(
     study.store.lock()
     try:
         with working(workers, None, rescored) as place:
-            return _Clerk(study.store, orders).work(place, progress)
+            return _Recorder(study.store, orders).work(place, progress)
     finally:
         study.store.unlock()
 
@@ -117,7 +117,7 @@ def rescored(order: Rescoring) -> list[dict[str, Any]]:
     return [about | {"metric": metric, "value": value} for metric, value in found]
 
 
-class _Clerk:
+class _Recorder:
     """Hands out what is to be scored, and writes the scores down every few seconds."""
 
     def __init__(self, store: Store, orders: Sequence[Rescoring]):
