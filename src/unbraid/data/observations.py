@@ -180,6 +180,8 @@ def _per_row(
     if values.ndim not in axes or len(values) != n:
         allowed = " or ".join({1: f"({n},)", 2: f"({n}, k)"}[axis] for axis in axes)
         raise ValueError(f"{name} have shape {values.shape}, and X has {n} rows: they must have the shape {allowed}.")
+    if values.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: {name} have the type {values.dtype}. Give real numbers.")
     if values.dtype.kind not in kinds:
         raise ValueError(f"{name} have the type {values.dtype}; they must be numbers{' or text' * (WORDS in kinds)}.")
     return values
