@@ -118,13 +118,14 @@ class AutoencoderEstimator(AutoencoderCoder):
         return summary_of(self)
 
     def _points(self, X: Any) -> Points:
-        rows = self._read(X)
+        known = self._observed(X)
+        rows = self._read(known)
         is_image = len(rows.row_shape) > 1
         self.likelihood_ = self.likelihood
         if self.likelihood == "auto":
             self.likelihood_ = self._image_likelihood if is_image else "gaussian"
         rows.in_unit_interval |= self.likelihood_ == "bernoulli"
-        points = Points(rows)
+        points = Points(rows, {name: getattr(known, name) for name in known.evidence})
         self.center_, self.scale_ = np.float64(0), 1.0
         if not (is_image or self.likelihood_ == "bernoulli"):
             self._standardise(points)
@@ -219,6 +220,7 @@ class AutoencoderEstimator(AutoencoderCoder):
 
         def standardised(batch: Batch) -> Iterator[Loss]:
             batch.x = batch.x / self.scale_  # points are centred before they become float32
+            batch.partner = None if batch.partner is None else batch.partner / self.scale_
             return objective(batch)
 
         return standardised

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from unbraid.estimator.summary import Fact, Section, Summary
+from unbraid.methods import method_of_class
 from unbraid.metrics import mcc
 from unbraid.saving.names import parameters_of
 from unbraid.saving.persistence import load
@@ -32,6 +33,14 @@ def _fresh(estimator: Any, **parameters: Any) -> Any:
     if "random_state" in copy.get_params(deep=False):
         copy.set_params(random_state=0)
     return copy.set_params(**parameters)
+
+
+def _fitted(model: Any, X: Any, data: Data, n: int | None = None) -> Any:
+    """Fit with labels, which may be ignored, and with what else the table says that the method needs."""
+    labels, method = data.labels[:n], method_of_class(type(model))
+    rows = np.arange(len(labels))
+    known = {"pairs": rows.reshape(2, -1).T, "time": rows, "sets": rows // 2, "covariates": rows}
+    return model.fit(X, labels, **{name: known[name] for name in known if method and name in method.needs})
 
 
 def _needs(estimator: Any, *parameters: str) -> None:
@@ -81,7 +90,7 @@ def check_parameters(estimator: Any, data: Data) -> None:
     assert set(before) == set(given), f"get_params gives {sorted(before)}, the signature {sorted(given)}"
     with _refused("an unknown parameter"):
         copy.set_params(no_such_parameter=1)
-    assert copy.fit(data.table, data.labels) is copy, "fit does not return self"
+    assert _fitted(copy, data.table, data) is copy, "fit does not return self"
     after = copy.get_params(deep=False)
     changed = [name for name in before if after[name] is not before[name]]
     assert not changed, f"fit changes {', '.join(changed)}"
@@ -89,13 +98,13 @@ def check_parameters(estimator: Any, data: Data) -> None:
 
 def check_inputs(estimator: Any, data: Data) -> None:
     """Every kind of input gives the same codes, in ``fit`` and in ``transform``."""
-    known = _fresh(estimator).fit(data.table, data.labels)
+    known = _fitted(_fresh(estimator), data.table, data)
     codes = _codes(known, data.table)
     with TemporaryDirectory() as folder, kinds_of(data.table, Path(folder)) as kinds:
         for kind, X in kinds.items():
             _assert_same(_codes(known, X), codes, f"transform of {kind}")
             try:
-                model = _fresh(estimator).fit(X, data.labels)
+                model = _fitted(_fresh(estimator), X, data)
             except TypeError:
                 if "blocks" in kind:
                     continue  # a method that looks rows up by number cannot read them in a stream
@@ -105,7 +114,7 @@ def check_inputs(estimator: Any, data: Data) -> None:
 
 def check_pictures(estimator: Any, data: Data) -> None:
     """uint8 pictures are read in [0, 1] and decoded to [0, 1]; floats in [0, 1] are the same, in 0..255 refused."""
-    model = _fresh(estimator).fit(data.pictures, data.labels)
+    model = _fitted(_fresh(estimator), data.pictures, data)
     codes = _codes(model, data.pictures)
     _assert_same(_codes(model, data.pictures / np.float32(255)), codes, "floats in [0, 1]")
     with _refused("a float picture in 0..255 after uint8 ones"):
@@ -119,7 +128,7 @@ def check_pictures(estimator: Any, data: Data) -> None:
 
 def check_row_by_row(estimator: Any, data: Data) -> None:
     """A row's code does not depend on the rows beside it."""
-    model = _fresh(estimator).fit(data.table[:60], data.labels[:60])
+    model = _fitted(_fresh(estimator), data.table[:60], data, 60)
     new = data.table[50:]
     codes = _codes(model, new)
     _assert_same(_codes(model, new[::-1])[::-1], codes, "rows in reverse")
@@ -129,7 +138,7 @@ def check_row_by_row(estimator: Any, data: Data) -> None:
 
 def check_saving(estimator: Any, data: Data) -> None:
     """A saved model comes back exactly: its parameters, its codes and what it decodes."""
-    model = _fresh(estimator).fit(data.table, data.labels)
+    model = _fitted(_fresh(estimator), data.table, data)
     codes = _codes(model, data.table)
     with TemporaryDirectory() as folder:
         back = load(model.save(Path(folder) / "run"))
@@ -146,7 +155,7 @@ def check_random_state(estimator: Any, data: Data) -> None:
     _needs(estimator, "random_state")
     for make in (lambda: 3, lambda: np.random.RandomState(3), lambda: np.random.default_rng(3), lambda: None):
         words = f"random_state={make()!r}"
-        models = [_fresh(estimator, random_state=make()).fit(data.table, data.labels) for _ in range(2)]
+        models = [_fitted(_fresh(estimator, random_state=make()), data.table, data) for _ in range(2)]
         codes = [_codes(model, data.table) for model in models]
         if make() is not None:
             assert np.array_equal(codes[0], codes[1]), f"{words}: two fits differ"
@@ -161,7 +170,7 @@ def check_global_randomness(estimator: Any, data: Data) -> None:
     codes = []
     for seed in (1, 2):
         with _global_seed(seed):
-            codes.append(_codes(_fresh(estimator).fit(data.table, data.labels), data.table))
+            codes.append(_codes(_fitted(_fresh(estimator), data.table, data), data.table))
     assert np.array_equal(codes[0], codes[1]), "two fits with one random_state differ"
 
 
@@ -190,18 +199,18 @@ def _global_seed(seed: int) -> Iterator[None]:
 def check_resume(estimator: Any, data: Data) -> None:
     """A resumed run ends where an uninterrupted one does; a checkpoint of other data or another seed is refused."""
     _needs(estimator, "checkpoint", "max_seconds")
-    whole = _fresh(estimator).fit(data.table, data.labels)
+    whole = _fitted(_fresh(estimator), data.table, data)
     with TemporaryDirectory() as folder:
         checkpoint = str(Path(folder) / "checkpoint")
-        stopped = _fresh(estimator, checkpoint=checkpoint, max_seconds=1e-9).fit(data.table, data.labels)
+        stopped = _fitted(_fresh(estimator, checkpoint=checkpoint, max_seconds=1e-9), data.table, data)
         assert stopped.n_steps_ < whole.n_steps_, f"max_seconds=1e-9 does not stop it before step {whole.n_steps_}"
         for words, X, parameters in (
             ("a checkpoint of other data", data.table + 1, {}),
             ("a checkpoint of another random_state", data.table, {"random_state": 1}),
         ):
             with _refused(words):
-                _fresh(estimator, checkpoint=checkpoint, **parameters).fit(X, data.labels)
-        resumed = _fresh(estimator, checkpoint=checkpoint).fit(data.table, data.labels)
+                _fitted(_fresh(estimator, checkpoint=checkpoint, **parameters), X, data)
+        resumed = _fitted(_fresh(estimator, checkpoint=checkpoint), data.table, data)
     assert resumed.n_steps_ == whole.n_steps_, f"it ends at step {resumed.n_steps_}, not {whole.n_steps_}"
     same = np.array_equal(_codes(resumed, data.table), _codes(whole, data.table))
     assert same, "the codes of a resumed run are not those of an uninterrupted one"
@@ -211,7 +220,7 @@ def check_feature_names(estimator: Any, data: Data) -> None:
     """Names of a frame's columns are kept and compared, and ``set_output`` gives frames with names of their own."""
     pandas = _pandas()
     frame = pandas.DataFrame(data.table, columns=list("abcd"), index=np.arange(len(data.table)) + 7)
-    model = _fresh(estimator).fit(frame, data.labels)
+    model = _fitted(_fresh(estimator), frame, data)
     assert list(model.feature_names_in_) == list("abcd"), f"feature_names_in_ is {model.feature_names_in_}"
     with _refused("a frame with its columns in another order"):
         model.transform(frame[list("badc")])
@@ -239,7 +248,7 @@ def check_warnings(estimator: Any, data: Data) -> None:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
-                _fresh(estimator).fit(X, data.labels).transform(X)
+                _fitted(_fresh(estimator), X, data).transform(X)
             except ValueError:
                 continue  # poor data may be refused
         for warning in caught:
@@ -249,7 +258,7 @@ def check_warnings(estimator: Any, data: Data) -> None:
 
 def check_summary(estimator: Any, data: Data) -> None:
     """``summary()`` says what there is to say, in plain data."""
-    summary = _fresh(estimator).fit(data.table, data.labels).summary()
+    summary = _fitted(_fresh(estimator), data.table, data).summary()
     assert isinstance(summary, Summary), f"summary() gives a {type(summary).__name__}"
     assert summary.title, "it has no title"
     assert summary.facts, "it states no fact"
@@ -278,7 +287,7 @@ def check_decoding(estimator: Any, data: Data) -> None:
     """Codes are decoded to rows of the shape that was fitted; codes of another width are refused."""
     if not hasattr(estimator, "inverse_transform"):
         raise InapplicableError("it does not decode")
-    model = _fresh(estimator).fit(data.table, data.labels)
+    model = _fitted(_fresh(estimator), data.table, data)
     codes = _codes(model, data.table)
     back = np.asarray(model.inverse_transform(codes))
     assert back.shape == data.table.shape, f"decoded rows have shape {back.shape}, not {data.table.shape}"
@@ -290,7 +299,7 @@ def check_decoding(estimator: Any, data: Data) -> None:
 
 def check_chance(estimator: Any, data: Data) -> None:
     """On noise, codes tell no more about factors that have nothing to do with it than chance does."""
-    codes = _codes(_fresh(estimator).fit(data.noise, data.labels), data.noise)
+    codes = _codes(_fitted(_fresh(estimator), data.noise, data), data.noise)
     rng = np.random.default_rng(0)
     chance = np.array([mcc(data.factors[rng.permutation(len(codes))], codes) for _ in range(50)])
     found, most = float(mcc(data.factors, codes)), float(chance.mean() + 5 * chance.std())
