@@ -5,7 +5,7 @@ import pytest
 
 import unbraid as ub
 from tests.spectral.manifolds import bent_sheets
-from unbraid.spectral.reduction import fit_reduction
+from unbraid.manifold.reduction import fit_reduction
 from unbraid.trust.support import mutual_information
 
 

@@ -137,14 +137,16 @@ def fit(
         data, key, points, option or [], resize, skip_unreadable, seed, columns, factors_from, divide, evidence
     )
     with progress_style("off" if quiet else "lines"):
-        read, diagnosis = read_data(request, method), None
+        read, diagnosis, start = read_data(request, method), None, None
         known, by_evidence = read.known, {}
         if method == AUTO:
-            diagnosis, known, by_evidence = _diagnosed(known, given, assigned or [], told=not (json or quiet))
+            diagnosis, known, by_evidence, start = _diagnosed(known, given, assigned or [], told=not (json or quiet))
             method = diagnosis.method
         chosen = OFFERED[method]
         parameters = by_evidence | parameters_of(method, given, assigned or [])
         estimator = _estimator(method, run, rotated(method, known, parameters), seed)
+        if start is not None:
+            estimator.continue_from(start)
         if not (json or quiet):
             typer.echo(f"{chosen.title} of {data}: {len(known)} observations of shape {known.shape[1:]}")
         told = {"factor_names": read.factor_names, "factor_kinds": read.factor_kinds}
@@ -170,23 +172,25 @@ def fit(
 
 def _diagnosed(
     known: "Observations", given: dict[str, Any], assigned: list[str], *, told: bool
-) -> tuple["Diagnosis", "Observations", dict[str, Any]]:
-    """What the diagnosis recommends among the methods that take the options given, the evidence that is used, and the
-    settings that this asks for; told before the fit."""
-    import unbraid as ub
+) -> tuple["Diagnosis", "Observations", dict[str, Any], Any]:
+    """What the diagnosis recommends among the methods that take the options given, the evidence that is used, the
+    settings that this asks for, and where the fit can start; told before the fit."""
     from unbraid.diagnosis.auto import choose
+    from unbraid.diagnosis.diagnose import examine
 
     wanted = {PARAMETERS[option]: value for option, value in given.items() if value is not None}
     wanted |= dict(assignment(text, "--set", "tol=0.01") for text in assigned)
-    found, known, settings = choose(ub.diagnose(known, n_factors=given["--factors"] or "auto"), known, wanted)
+    found, starts = examine(known, n_factors=given["--factors"] or "auto")
+    found, known, settings = choose(found, known, wanted)
     by_evidence = {name: value for name, value in settings.items() if name not in wanted}
+    start = starts.get(found.method) if set(settings) <= {"n_factors"} else None
     if not told:
-        return found, known, by_evidence
+        return found, known, by_evidence, start
     colour = {"yes": "green", "no": "red", "unsure": "yellow"}[found.verdict]
     typer.secho(found.answer, fg=colour, bold=found.verdict == "no")
     for reason in found.reasons:
         typer.echo(reason)
-    return found, known, by_evidence
+    return found, known, by_evidence, start
 
 
 def _with_reasons(fitted: "Fitted", diagnosis: "Diagnosis") -> "Fitted":

@@ -1,4 +1,4 @@
-"""Images in folders, tar archives, stacks and videos, decoded once, when first asked for; what is stored is what is read.
+"""Images in folders, tar archives, stacks and videos, decoded once; what is stored is what is read.
 
 The rules. Values keep their type: 8, 12 and 16-bit whole numbers and floats stay the numbers that the file holds (the
 unit of bytes is that of :mod:`unbraid.data.rows`). Every frame of a stack, GIF or video is an observation. A

@@ -69,11 +69,12 @@ def _plain(file: Any) -> np.ndarray:
 def _one(image: Any) -> np.ndarray:
     """A Pillow image as an array; transparent parts over black."""
     mode = image.mode
-    if mode in ("L", "I", "F") or mode.startswith("I;16"):
+    opaque = "transparency" not in image.info
+    if mode in ("L", "I", "F") or mode.startswith("I;16") or (mode == "RGB" and opaque):
         return np.asarray(image)
     if mode == "1":
         return np.asarray(image.convert("L"))
-    if mode in ("LA", "PA", "RGBA", "La", "RGBa") or "transparency" in image.info:
+    if mode in ("LA", "PA", "RGBA", "La", "RGBa") or not opaque:
         return over_black(np.asarray(image.convert("LA" if mode == "LA" else "RGBA")))
     return np.asarray(image.convert("RGB"))
 

@@ -224,6 +224,24 @@ class Rows:
         unique, back = np.unique(rows, return_inverse=True)  # HDF5 and zarr want increasing rows without repeats
         return np.asarray(X[unique])[back]
 
+    def picked(self, numbers: NDArray[np.intp]) -> Iterator[NDArray]:
+        """The rows with these increasing numbers, as checked flat floats, block by block; others are not read.
+
+        Of blocks that come one after the other, all are gone through.
+        """
+        if self._draws or not is_sliceable(self.source):
+            start = 0
+            for block in self.stored():
+                here = numbers[(numbers >= start) & (numbers < start + len(block))] - start
+                start += len(block)
+                if len(here):
+                    yield self.clean(block[here]).reshape(len(here), -1)
+            return
+        step = max(1, BLOCK_BYTES // (self.float_dtype.itemsize * self.n_features))
+        for start in range(0, len(numbers), step):
+            some = numbers[start : start + step]
+            yield self.clean(self.take(some)).reshape(len(some), -1)
+
     def clean(self, block: NDArray) -> NDArray:
         """Stored values as checked floats in the model's unit."""
         self._check_block(block)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from unbraid.data.observations import Observations, observe
-from unbraid.diagnosis.diagnose import diagnose
+from unbraid.diagnosis.diagnose import examine
 from unbraid.diagnosis.findings import Diagnosis
 from unbraid.methods import METHODS, method_of
 from unbraid.spectral.evidence import ROTATIONS, rotation_for
@@ -45,7 +45,7 @@ def fit(
     n_factors : int or "auto"
         How many factors; "auto" estimates it, or means a network's own default.
     random_state : int, RandomState, Generator or None
-        Makes the fit repeatable. The diagnosis is repeatable in any case.
+        Makes the fit repeatable. The diagnosis is repeatable in any case, and so is what is taken over from it.
     **settings
         Parameters of the method. With "auto", a method that takes them is chosen.
 
@@ -65,8 +65,10 @@ def fit(
     known = observe(X, labels=labels, pairs=pairs, time=time, sets=sets, covariates=covariates)
     if method != "auto":
         return _fitted(method, known, n_factors, rotated(method, known, settings), random_state)
-    diagnosis, known, settings = choose(diagnose(known, n_factors=n_factors), known, settings)
-    model = _fitted(diagnosis.method, known, n_factors, settings, random_state)
+    found, starts = examine(known, n_factors=n_factors)
+    diagnosis, known, settings = choose(found, known, settings)
+    start = None if settings else starts.get(diagnosis.method)
+    model = _fitted(diagnosis.method, known, n_factors, settings, random_state, start)
     model.diagnosis_ = diagnosis
     if diagnosis.only_wraps:
         warn("UB105")
@@ -152,6 +154,10 @@ def _parameters(name: str, n_factors: int | str, settings: dict[str, Any]) -> di
     return settings | ({"n_factors": n_factors} if wanted else {})
 
 
-def _fitted(name: str, known: Observations, n_factors: int | str, settings: dict[str, Any], random_state: Any) -> Any:
-    parameters = _parameters(name, n_factors, settings)
-    return method_of(name).load()(**parameters, random_state=random_state).fit(known)
+def _fitted(
+    name: str, known: Observations, n_factors: int | str, settings: dict[str, Any], random_state: Any, start: Any = None
+) -> Any:
+    estimator = method_of(name).load()(**_parameters(name, n_factors, settings), random_state=random_state)
+    if start is not None:
+        estimator.continue_from(start)
+    return estimator.fit(known)

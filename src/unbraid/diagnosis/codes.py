@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.diagnosis.findings import Finding, finding
+from unbraid.diagnosis.findings import FOR_LOOPS, Finding, finding
 from unbraid.diagnosis.ground import DRAWS, LOCAL_COMPONENTS, MOST_FACTORS, Ground, quietly
 from unbraid.manifold.pairs import isometry_of_pairs, neighbor_pairs
 from unbraid.manifold.surroundings import EDGE, edge_ratio, end_distance, torus
@@ -28,7 +28,8 @@ def loops_finding(ground: Ground, rng: np.random.RandomState) -> Finding:
     Where the product of circles, spheres and intervals that the points form is found whole and verified, it says so.
     Else the edge of the points is held against that of a box: it misses rings that are short against the rest.
     """
-    model = quietly(lambda: ProductManifold(random_state=0).fit(ground.X))
+    model = ProductManifold(random_state=0)
+    ground.starts[FOR_LOOPS] = quietly(lambda: model.start_from(ground.source, ground.look))
     round_ = [
         kind
         for kind, checks in zip(model.kinds_, model.checks_)
@@ -77,8 +78,10 @@ def first_codes(ground: Ground) -> tuple[Floats | None, list[Finding]]:
     if ground.d > MOST_FACTORS or len(ground.points) < 3 * (1 + ground.d + ground.d * (ground.d + 1) // 2):
         words = f"Not tried: {len(ground.points)} points are too few to unroll {ground.d} curved factors."
         return None, [finding("local_isometry", False if ground.d > MOST_FACTORS else None, None, words)]
-    model = HessianICA(ground.d, random_state=0, progress=False)
-    codes = quietly(lambda: model.fit_transform(ground.X))
+    model = HessianICA(ground.d, random_state=0)
+    ground.starts["hessian-ica"] = quietly(lambda: model.start_from(ground.source, ground.look))
+    whole = len(model.embedding_) == len(ground.points)
+    codes = model.embedding_ if whole else model.maps_(ground.points[:, : model.pca_components_])
     shown = model.diagnostics_
     turned = _rotation(shown.rotation_doubt, shown.rotation_uncertainty)
     return codes, [_isometry(ground, codes), _density(shown.extension_error), turned]

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from unbraid.data.observations import observe
+from unbraid.data.observations import Observations, observe
 from unbraid.diagnosis.codes import code_findings, first_codes, loops_finding
 from unbraid.diagnosis.findings import FOR_LOOPS, LOOPS, Diagnosis, Finding, labels_serve, verdict_of
 from unbraid.diagnosis.ground import MOST_FACTORS, Ground, ground_findings, survey
@@ -65,12 +65,32 @@ def diagnose(
     >>> diagnose(np.random.default_rng(0).normal(size=(600, 5))).verdict
     'no'
     """
+    known = observe(X, labels=labels, pairs=pairs, time=time, sets=sets, covariates=covariates)
+    return examine(known, n_factors=n_factors, random_state=random_state)[0]
+
+
+def examine(
+    known: Observations, *, n_factors: int | str = "auto", random_state: Any = 0
+) -> tuple[Diagnosis, dict[str, Any]]:
+    """:func:`diagnose`, and what it fitted on the way, by method: a fit of the same data can go on from there.
+
+    Parameters
+    ----------
+    known : Observations
+    n_factors, random_state
+        As of :func:`diagnose`.
+
+    Returns
+    -------
+    diagnosis : Diagnosis
+    starts : dict
+        For ``continue_from`` of the estimator of a method.
+    """
     rng = check_random_state(random_state)
     given = given_factors(n_factors)
-    known = observe(X, labels=labels, pairs=pairs, time=time, sets=sets, covariates=covariates)
     labels, pairs = known.labels, known.pairs
-    ground = survey(known.X, "auto" if given is None else given, rng)
-    findings = ground_findings(ground, rng)
+    ground, structured = survey(known.X, "auto" if given is None else given, rng)
+    findings = ground_findings(ground, structured)
     by_labels = []
     if labels is not None:
         from unbraid.diagnosis.labels import label_findings
@@ -84,7 +104,10 @@ def diagnose(
     if method == "gin":
         verdict = "unsure"  # what GIN assumes of its labels can be checked only in part
     n_found = ground.d if findings[0].holds else 0
-    return Diagnosis(verdict, method, n_found, findings, reasons, ground.n, len(ground.rows))
+    starts = ground.starts
+    if given is not None or not ground.look.complete:  # these would fit another number of factors, or more rows
+        starts.pop(FOR_LOOPS, None)
+    return Diagnosis(verdict, method, n_found, findings, reasons, ground.n, len(ground.rows)), starts
 
 
 def _of_a_fit(ground: Ground, pairs: Any, rng: np.random.RandomState) -> list[Finding]:

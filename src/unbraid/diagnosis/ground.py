@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 
 from unbraid.data.rows import Rows
 from unbraid.diagnosis.findings import Finding, finding
-from unbraid.manifold.dimension import DimensionEstimate, estimate_dimension
 from unbraid.manifold.distinct import distinct_rows
 from unbraid.manifold.noise import structure
+from unbraid.manifold.reduction import FINEST, Look, affordable_rows, fit_reduction
 from unbraid.manifold.surroundings import apart, off_tangent
-from unbraid.spectral.base import FINEST
-from unbraid.spectral.reduction import Reduction, fit_reduction
+from unbraid.spectral.selection import estimated_dimension
 from unbraid.trust.table import FIGURES
 from unbraid.trust.warnings import UnbraidWarning
 
@@ -32,22 +31,47 @@ LOCAL_COMPONENTS = 20  # in which tangents are looked for: twice the dimension a
 
 @dataclass(frozen=True)
 class Ground:
-    """The rows that are looked at, in principal components."""
+    """The rows that are looked at.
 
-    X: NDArray
+    Attributes
+    ----------
+    source : Any
+        The data.
+    look : Look
+        All rows looked at, in principal components: what a fit can start from.
+    sample : array (m, features)
+        Some of these rows as they are, but for their mean.
+    rows : array of int
+        Numbers of the different ones among the rows looked at.
+    points : array (number of different rows, components)
+        These in the principal components that hold what is above the noise.
+    d : int
+        Number of factors.
+    is_table : bool
+    starts : dict
+        What fits on the way found, by method: the method that is recommended goes on from there.
+    """
+
+    source: Any
+    look: Look
+    sample: NDArray
     rows: NDArray[np.intp]
-    n: int
     points: Floats
-    reduction: Reduction
-    dimension: DimensionEstimate | None
     d: int
     is_table: bool = True
+    starts: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def n(self) -> int:
+        """Rows of the data."""
+        return self.look.n
 
     @property
     def flat(self) -> bool:
         """Whether d principal components hold what is above the noise."""
-        left = self.reduction.residuals[min(self.d, len(self.reduction.residuals)) - 1]
-        return bool(FIGURES["flat_residual"].holds(left) or self.reduction.noise_size <= self.d)
+        reduction = self.look.reduction
+        left = reduction.residuals[min(self.d, len(reduction.residuals)) - 1]
+        return bool(FIGURES["flat_residual"].holds(left) or reduction.noise_size <= self.d)
 
     @cached_property
     def pieces(self) -> tuple[float, int]:
@@ -65,41 +89,38 @@ class Ground:
         return off_tangent(self.points[:, :LOCAL_COMPONENTS], self.d)
 
 
-def survey(X: Any, n_factors: int | str, rng: np.random.RandomState) -> Ground:
-    """Read some of the rows, reduce them, and count their dimensions."""
+def survey(X: Any, n_factors: int | str, rng: np.random.RandomState) -> tuple[Ground, float]:
+    """Read some of the rows, reduce them, and count their dimensions; with how structured they are."""
     source = Rows(X)
     n = len(source)
     rows = np.sort(rng.permutation(n)[:MOST_ROWS])
-    sample = _rows_of(source, rows)
-    first = np.sort(distinct_rows(sample)[0])
+    few = affordable_rows(source.n_features, source.float_dtype.itemsize, len(rows))
+    seen = np.sort(rng.permutation(len(rows))[:few])
+    sample = np.concatenate(list(source.picked(rows[seen])))
+    reduction = fit_reduction(sample, n_components=None)
+    if few < len(rows):
+        points = np.concatenate([reduction(block) for block in source.picked(rows)])
+    else:
+        points = np.asarray(sample @ reduction.components.T, dtype=np.float64)  # it is centred already
+    first = distinct_rows(points)[0]
     if len(first) < FEWEST_ROWS:
         raise ValueError(
             f"X has {len(first)} different row(s), too few for a diagnosis; {FEWEST_ROWS} are needed. Give more data, "
             "or name a method to try it all the same."
         )
-    rows, sample = rows[first], sample[first]
-    reduction = fit_reduction(sample.copy(), n_components=None)
+    structured = structure(sample, rng)
     least = 1 if n_factors == "auto" else int(n_factors) + 1
-    reduction = reduction.truncated(max(reduction.size_for(FINEST), least))
-    points = reduction(sample)
-    dimension = estimate_dimension(sample) if n_factors == "auto" else None
-    d = max(1, min(int(n_factors) if dimension is None else dimension.dim, points.shape[1]))
-    return Ground(sample, rows, n, points, reduction, dimension, d, len(source.row_shape) == 1)
+    look = Look(reduction, points, n, FIGURES["structure"].holds(structured), rows)
+    kept = look.truncated(max(reduction.size_for(FINEST), least))
+    look = replace(look, dimension=estimated_dimension(kept) if n_factors == "auto" else None)
+    points = kept.points[first]
+    d = max(1, min(int(n_factors) if look.dimension is None else look.dimension.dim, points.shape[1]))
+    return Ground(X, look, sample, rows[first], points, d, len(source.row_shape) == 1), structured
 
 
-def _rows_of(source: Rows, rows: NDArray[np.intp]) -> NDArray:
-    parts, start = [], 0
-    for block in source.stored():
-        here = rows[(rows >= start) & (rows < start + len(block))] - start
-        start += len(block)
-        if len(here):
-            parts.append(source.clean(block[here]).reshape(len(here), -1))
-    return np.concatenate(parts)
-
-
-def ground_findings(ground: Ground, rng: np.random.RandomState) -> list[Finding]:
+def ground_findings(ground: Ground, structured: float) -> list[Finding]:
     """All that can be said before a fit; without structure, or of points in pieces, there is nothing else to ask."""
-    found = [_structure(ground, rng)]
+    found = [_structure(ground, structured)]
     if not found[0].holds:
         return found
     found += [_units(ground)] if ground.is_table else []
@@ -114,11 +135,10 @@ def quietly(fit: Callable[[], Fitted]) -> Fitted:
         return fit()
 
 
-def _structure(ground: Ground, rng: np.random.RandomState) -> Finding:
-    if np.sum(np.ptp(ground.X, axis=0) > 0) == 1:
+def _structure(ground: Ground, figure: float) -> Finding:
+    if np.sum(np.ptp(ground.sample, axis=0) > 0) == 1:
         words = "A single column varies: it is the factor, and there is nothing to find behind it."
         return finding("structure", True, None, words)
-    figure = structure(ground.X, rng)
     holds = FIGURES["structure"].holds(figure)
     words = (
         "The columns depend on each other far beyond chance."
@@ -130,7 +150,7 @@ def _structure(ground: Ground, rng: np.random.RandomState) -> Finding:
 
 
 def _units(ground: Ground) -> Finding:
-    variances = ground.X.var(axis=0, dtype=np.float64)
+    variances = ground.sample.var(axis=0, dtype=np.float64)
     largest = int(variances.argmax())
     share = float(variances[largest] / variances.sum())
     holds = True if FIGURES["column_share"].holds(share) or np.sum(variances > 0) == 1 else None
@@ -153,7 +173,7 @@ def _connected(ground: Ground) -> Finding:
 
 
 def _dimension(ground: Ground) -> Finding:
-    estimate, d = ground.dimension, ground.d
+    estimate, d = ground.look.dimension, ground.d
     few = d <= MOST_FACTORS
     if estimate is None:
         return finding("dimension_gap", True if few else None, float(d), f"{d} factor(s), as given.")
@@ -174,7 +194,7 @@ def _noise(ground: Ground) -> Finding:
 
 
 def _linear(ground: Ground) -> Finding:
-    left = float(ground.reduction.residuals[min(ground.d, len(ground.reduction.residuals)) - 1])
+    left = float(ground.look.reduction.residuals[min(ground.d, len(ground.look.reduction.residuals)) - 1])
     words = (
         f"{ground.d} principal component(s) hold all but {100 * left:.2g} % of the variance, "
         + ("the rest is noise: the data are flat, and a linear method is exact."

@@ -109,8 +109,8 @@ def structure(X: NDArray, random_state: np.random.RandomState) -> float:
     """
     rows = random_state.permutation(len(X))[:ROWS]
     columns = random_state.permutation(X.shape[1])
-    A = np.asarray(X[rows], dtype=np.float64)
-    A = A[:, columns[A.std(axis=0)[columns] > 0][:COLUMNS]]
+    A = X if len(rows) == len(X) else X[rows]  # the order of the rows does not matter
+    A = np.asarray(A[:, columns[np.ptp(A, axis=0)[columns] > 0][:COLUMNS]], dtype=np.float64)
     A = A - A.mean(axis=0)
     copies = [np.stack([random_state.permutation(a) for a in A.T], axis=1) for _ in range(PERMUTATIONS)]
     found = 0.0

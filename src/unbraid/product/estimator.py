@@ -6,7 +6,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.decomposition import PCA
 from sklearn.utils.validation import check_is_fitted
 
 from unbraid.data.rows import Rows
@@ -15,6 +14,7 @@ from unbraid.estimator.summary import Summary, codes_in_words
 from unbraid.manifold.denoise import spanning_basis
 from unbraid.manifold.dimension import DimensionEstimate, estimate_dimension
 from unbraid.manifold.distinct import distinct_rows
+from unbraid.manifold.reduction import Look
 from unbraid.product.checks import check_factor
 from unbraid.product.diffusion import Diffusion, Floats, diffuse, even_steps
 from unbraid.product.groups import Group, find_groups, indices_of
@@ -145,9 +145,48 @@ class ProductManifold(Estimator):
         rows = self._read(X)
         self._check_parameters()
         rng = check_random_state(self.random_state)
+        start: ProductManifold | None = vars(self).pop("_start", None)
+        if start is not None:
+            given = self.get_params(deep=False)
+            vars(self).update({name: value for name, value in vars(start).items() if name not in given})
+            self._warn()
+            return self
+        points, order = self._points(rows, rng)
+        return self._fit_points(points, order, rng, None)
+
+    def start_from(self, X: Any, look: Look) -> Self:
+        """Fit the points of a look at X in place of X itself.
+
+        Parameters
+        ----------
+        X : array (n, ...)
+        look : Look
+
+        Returns
+        -------
+        self
+        """
+        self._read(X)
+        first, order = distinct_rows(look.points)
+        points = look.points[first]
+        mean = points.mean(axis=0)
+        basis = spanning_basis(points - mean)[0]
+        self._mean = look.reduction.inverse(mean[None])[0].astype(np.float64)
+        self._basis = look.reduction.components.T @ basis
+        self._describe(len(points), look.n)
+        rng = check_random_state(self.random_state)
+        return self._fit_points((points - mean) @ basis, order, rng, look.dimension)
+
+    def continue_from(self, start: Self) -> Self:
+        """Let the next ``fit`` of the same data take over what ``start`` found."""
+        self._start = start
+        return self
+
+    def _fit_points(
+        self, points: Floats, order: NDArray[np.intp], rng: np.random.RandomState, dimension: DimensionEstimate | None
+    ) -> Self:
         with bar("fit", total=3, show=self.progress) as advance:
-            points, order = self._points(rows, rng)
-            dimension = estimate_dimension(points, random_state=0)
+            dimension = dimension or estimate_dimension(points, random_state=0)
             steps = even_steps(points)
             if steps:
                 self.selection_["n_dimensions"] = "1, as the samples follow one another in even steps"
@@ -190,13 +229,16 @@ class ProductManifold(Estimator):
         self._mean = sample.mean(axis=0)
         sample = sample - self._mean
         self._basis = _basis(sample)
-        of = f"{len(sample)} of {len(rows)} rows" if len(rows) > len(sample) else "all rows"
+        self._describe(len(sample), len(rows))
+        return sample @ self._basis, order
+
+    def _describe(self, seen: int, n: int) -> None:
+        """Say which settings were taken."""
         self.selection_ = {
-            "n_landmarks": of,
-            "n_components": f"{self._basis.shape[1]} of {rows.n_features} directions",
+            "n_landmarks": f"{seen} of {n} rows" if n > seen else "all rows",
+            "n_components": f"{self._basis.shape[1]} of {self.n_features_in_} directions",
             "n_factors": "those that change the data on their own" if self.n_factors == "auto" else "given",
         }
-        return sample @ self._basis, order
 
     def _keep(self, walk: Diffusion, points: Floats, groups: list[Group]) -> None:
         self.kinds_ = [group.kind for group in groups]
@@ -242,8 +284,11 @@ class ProductManifold(Estimator):
                 which = "; ".join(f"{c.name} is {c.figure:.2g} against {c.threshold:.2g}" for c in failed)
                 concerns.append(say("UB235", codes=codes_in_words(columns), kind=kind, failed=which))
         self.diagnostics_ = ProductDiagnostics(dimension, walk.eigenvalues, walk.n_pieces, None, concerns)
-        for concern in concerns:
-            give(concern, stacklevel=3)
+        self._warn()
+
+    def _warn(self) -> None:
+        for concern in self.diagnostics_.concerns:
+            give(concern, stacklevel=4)
 
     def _unlike(self, scale: float) -> float:
         """Mean squared distance between samples and what their factors tell of them, in units of ``scale``."""
@@ -328,6 +373,8 @@ def _basis(Z: Floats) -> Floats:
     """Directions that the centred rows span, without those of noise; of wide rows, the first principal ones."""
     if Z.shape[1] <= WIDEST:
         return spanning_basis(Z)[0]
+    from sklearn.decomposition import PCA
+
     size = min(COMPONENTS, len(Z) - 1)
     components = PCA(size, svd_solver="randomized", random_state=0).fit(Z).components_.T
     return components @ spanning_basis(Z @ components)[0]

@@ -20,7 +20,7 @@ from unbraid.trust.warnings import AssumptionWarning, TrustWarning, told
 Floats = NDArray[np.float64]
 
 MOST_ROWS = 5000  # rows looked at beyond the codes themselves
-PAIRS_COST = 4e10  # rows squared times features: beyond, the search for neighbours would take longer than many fits
+PAIRS_COST = 4e9  # rows squared times features that a search for neighbours may cost: some tenths of a second
 
 
 @dataclass(frozen=True)

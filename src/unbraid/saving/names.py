@@ -24,7 +24,7 @@ RECORDS = {
     "LocalMaps": "spectral.extension",
     "ProductDiagnostics": "product.estimator",
     "ProductMaps": "product.maps",
-    "Reduction": "spectral.reduction",
+    "Reduction": "manifold.reduction",
     "Refit": "spectral.refits",
     "Reliability": "spectral.refits",
     "Rotation": "spectral.ica",

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ from unbraid.export.exportable import Exportable
 from unbraid.export.graphs import Graphs
 from unbraid.manifold.noise import has_structure
 from unbraid.manifold.pairs import diagonal_rescaling
+from unbraid.manifold.reduction import FINEST, Look, affordable_rows, fit_reduction
 from unbraid.runtime.extras import require
 from unbraid.runtime.progress import bar
 from unbraid.runtime.randomness import check_random_state
@@ -23,9 +25,8 @@ from unbraid.runtime.threads import one_blas_thread
 from unbraid.spectral.diagnostics import diagnose, warn_of
 from unbraid.spectral.extension import LocalMaps
 from unbraid.spectral.ica import Rotation, whitening
-from unbraid.spectral.landmarks import POOL, Embedded, embed_points
-from unbraid.spectral.reduction import Reduction, affordable_rows, fit_reduction
-from unbraid.spectral.selection import Selection, number_of_factors, pca_candidates
+from unbraid.spectral.landmarks import POOL, Embedded, embed_more, embed_points, solved
+from unbraid.spectral.selection import Number, Selection, number_of_factors, pca_candidates
 from unbraid.spectral.summary import spectral_summary
 from unbraid.spectral.trial import Choice, Embedding, Settings
 
@@ -33,7 +34,15 @@ Floats = NDArray[np.float64]
 Evidence = Callable[[Floats], Floats]  # from the whitened embedding of all rows to the matrix of the codes
 Unmixing = tuple[Floats, Floats, Rotation | None]
 
-FINEST = 0.002  # share of the variance left out by the PCA in which distances are measured
+
+@dataclass(frozen=True)
+class Start:
+    """Where a fit can go on from: what was seen of the data, its embedding, and all that a fit of it leaves behind."""
+
+    look: Look
+    found: Embedded
+    number: Number
+    fitted: dict[str, Any]
 
 
 class SpectralEstimator(Exportable):
@@ -96,19 +105,65 @@ class SpectralEstimator(Exportable):
         """Fit, and turn the codes by this evidence about all rows; None leaves it to the settings."""
         rng = check_random_state(self.random_state)
         data = self._read(X)
-        with bar("read", show=self.progress) as data.on_read:
-            self.reduction_, pool, n, structured = self._reduce(data, rng)
-        told = number_of_factors(self.n_factors, pool, n, data.n_features, self.reduction_, structured)
-        d, origin, unsure = told
-        # Thousands of small products are slower, not faster, when each is shared among threads.
-        with one_blas_thread(), bar("fit", show=self.progress) as advance:
-            found = embed_points(pool, n, self.n_landmarks, self._settings(d), self._embedding(), rng, advance)
-        unmixing = self._unmix_by(evidence, X, found) if evidence else found.choice.unmix(found.fresh, rng)
-        self._finish(found, unmixing, origin, unsure, rng)
+        start: Start | None = vars(self).pop("_start", None)
+        if start is not None and start.look.complete:
+            vars(self).update(start.fitted)
+            warn_of(self.diagnostics_.concerns, stacklevel=2)
+            return self
+        found, number = self._embed(data, rng) if start is None else self._embed_from(start, data, rng)
         with one_blas_thread():
+            unmixing = self._unmix_by(evidence, X, found) if evidence else found.choice.unmix(found.fresh, rng)
+            self._finish(found, unmixing, number, rng)
             self._find_again(found, X, evidence, rng)
         warn_of(self.diagnostics_.concerns, stacklevel=2)
         return self
+
+    def _embed(self, data: Rows, rng: np.random.RandomState) -> tuple[Embedded, Number]:
+        with bar("read", show=self.progress) as data.on_read:
+            look = self._look(data, rng)
+        self.reduction_ = look.reduction
+        number = number_of_factors(self.n_factors, look, data.n_features)
+        settings = self._settings(number.value)
+        # Thousands of small products are slower, not faster, when each is shared among threads.
+        with one_blas_thread(), bar("fit", show=self.progress) as advance:
+            return embed_points(look, self.n_landmarks, settings, self._embedding(), rng, advance), number
+
+    def start_from(self, X: Any, look: Look) -> Start:
+        """Embed the points of a look at X; given to :meth:`continue_from`, a fit goes on from there.
+
+        Parameters
+        ----------
+        X : array (n, ...)
+        look : Look
+
+        Returns
+        -------
+        Start
+            Its ``codes`` are those of the points. This estimator is fitted to them.
+        """
+        rng = check_random_state(self.random_state)
+        data = self._read(X)
+        look = look.truncated(max(look.reduction.size_for(FINEST), self._fewest_components()))
+        self.reduction_ = look.reduction
+        number = number_of_factors(self.n_factors, look, data.n_features)
+        with one_blas_thread(), bar("fit", show=self.progress) as advance:
+            found = solved(look.points, self._settings(number.value), self._embedding(), rng, advance)
+            self._finish(found, found.choice.unmix(found.fresh, rng), number, rng)
+        given = self.get_params(deep=False)
+        return Start(look, found, number, {name: value for name, value in vars(self).items() if name not in given})
+
+    def continue_from(self, start: Start) -> Self:
+        """Let the next ``fit`` of the same data go on from this start, in place of beginning anew."""
+        self._start = start
+        return self
+
+    def _embed_from(self, start: Start, data: Rows, rng: np.random.RandomState) -> tuple[Embedded, Number]:
+        self.reduction_ = start.look.reduction
+        with bar("read", show=self.progress) as data.on_read:
+            pool = data.sample(POOL, rng, then=self.reduction_)
+        with one_blas_thread(), bar("fit", show=self.progress) as advance:
+            found = embed_more(start.found.choice, start.look, pool, self._embedding(), rng, advance)
+        return found, start.number
 
     def _find_again(self, found: Embedded, X: Any, evidence: Evidence | None, rng: np.random.RandomState) -> None:
         """Refits; an embedding alone has no codes that could be found again one by one."""
@@ -180,8 +235,8 @@ class SpectralEstimator(Exportable):
                 advance(len(block))
         return np.concatenate(parts) if parts else np.empty((0, width))
 
-    def _reduce(self, data: Rows, rng: np.random.RandomState) -> tuple[Reduction, Floats, int, bool]:
-        """PCA, the reduced coordinates of all rows (small n) or of a random pool in random order, and structure."""
+    def _look(self, data: Rows, rng: np.random.RandomState) -> Look:
+        """PCA, and the reduced coordinates of all rows (small n) or of a random pool in random order."""
         most = POOL if self.n_landmarks is not None else sys.maxsize
         sample = data.sample(affordable_rows(data.n_features, data.float_dtype.itemsize, most), rng)
         n = len(data)
@@ -194,17 +249,17 @@ class SpectralEstimator(Exportable):
             )
         given = None if size in ("auto", None) else int(size)
         reduction = fit_reduction(sample, n_components=given)
-        least = self.n_factors + 1 if isinstance(self.n_factors, int | np.integer) else 1
-        reduction = reduction.truncated(given or max(reduction.size_for(FINEST), least))
+        reduction = reduction.truncated(given or max(reduction.size_for(FINEST), self._fewest_components()))
         structured = self.n_factors != "auto" or has_structure(sample, rng)
         if len(sample) < min(n, most):
-            return reduction, data.sample(most, rng, then=reduction), n, structured
+            return Look(reduction, data.sample(most, rng, then=reduction), n, structured)
         pool = np.asarray(sample @ reduction.components.T, dtype=np.float64)  # it is centred already
-        return reduction, pool, n, structured
+        return Look(reduction, pool, n, structured)
 
-    def _finish(
-        self, found: Embedded, unmixing: Unmixing, origin: str, unsure: str, rng: np.random.RandomState
-    ) -> None:
+    def _fewest_components(self) -> int:
+        return int(self.n_factors) + 1 if self.n_factors != "auto" else 1
+
+    def _finish(self, found: Embedded, unmixing: Unmixing, number: Number, rng: np.random.RandomState) -> None:
         choice = found.choice
         self.n_factors_, self.n_neighbors_ = choice.settings.n_factors, choice.candidate.n_neighbors
         self.pca_components_ = choice.candidate.pca_components
@@ -214,11 +269,11 @@ class SpectralEstimator(Exportable):
         self.maps_ = found.maps.after(mean, self.unmixing_)
         self._incomplete = choice.n_merged > 0 or choice.n_outside > 0
         self.embedding_ = self.maps_.codes
-        self.selection_ = Selection(choice.rule, choice.candidate, choice.candidates, origin, found.tried)
+        self.selection_ = Selection(choice.rule, choice.candidate, choice.candidates, number.origin, found.tried)
         residual = float(self.reduction_.residuals[self.pca_components_ - 1])
         codes = (found.fresh - mean) @ self.unmixing_.T
         self.diagnostics_ = diagnose(
-            found, self.maps_, rotation, codes, rng, pca_residual=residual, kind=self.kind, unsure=unsure
+            found, self.maps_, rotation, codes, rng, pca_residual=residual, kind=self.kind, unsure=number.doubt
         )
 
 

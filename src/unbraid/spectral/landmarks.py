@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unbraid.manifold.reduction import Look
 from unbraid.spectral.eigen import DENSE_POINTS
 from unbraid.spectral.extension import LocalMaps
 from unbraid.spectral.trial import Choice, Embedding, Settings, choose
@@ -36,45 +37,91 @@ class Embedded:
 
 
 def embed_points(
-    pool: Floats,
-    n: int,
+    look: Look,
     n_landmarks: int | str | None,
     settings: Settings,
     embed: Embedding,
     rng: np.random.RandomState,
     advance: Callable[[int], None],
 ) -> Embedded:
-    """Solve for every point, or, where ``n`` are too many or ``n_landmarks`` says so, for landmarks of the pool."""
+    """Solve for every point, or, where they are too many or ``n_landmarks`` says so, for landmarks among them."""
     if not (n_landmarks in ("auto", None) or (isinstance(n_landmarks, int | np.integer) and n_landmarks >= 10)):
         raise ValueError(
             f"n_landmarks is {n_landmarks!r}; it must be 'auto', None (every point) or an integer from 10 on."
         )
-    if n_landmarks is None or n <= (DIRECT if n_landmarks == "auto" else int(n_landmarks)):
-        choice = choose(pool, settings, embed, rng, advance)
-        return Embedded(choice, choice.maps(), choice.vectors)
-    return _embed_landmarks(pool, n_landmarks, settings, embed, rng, advance)
+    if n_landmarks is None or look.n <= (DIRECT if n_landmarks == "auto" else int(n_landmarks)):
+        return solved(look.points, settings, embed, rng, advance)
+    pool = look.points[rng.permutation(len(look.points))]
+    rest, held = _hold_out(pool)
+    auto = n_landmarks == "auto"
+    count = min(FIRST_LANDMARKS.get(settings.n_factors, 8000), len(rest)) if auto else int(n_landmarks)
+    first = choose(rest[:count], settings, embed, rng, advance)
+    return _grown(first, rest, held, auto, embed, rng, advance)
 
 
-def _embed_landmarks(
+def solved(
+    points: Floats, settings: Settings, embed: Embedding, rng: np.random.RandomState, advance: Callable[[int], None]
+) -> Embedded:
+    """Solve for every one of these points."""
+    choice = choose(points, settings, embed, rng, advance)
+    return Embedded(choice, choice.maps(), choice.vectors)
+
+
+def embed_more(
+    first: Choice,
+    look: Look,
     pool: Floats,
-    n_landmarks: int | str,
-    settings: Settings,
     embed: Embedding,
     rng: np.random.RandomState,
     advance: Callable[[int], None],
 ) -> Embedded:
-    """Solve for a random subset, twice as large each time, until held-out points are placed well enough."""
-    pool = pool[rng.permutation(len(pool))]
-    held = pool[-min(HELD_OUT, len(pool) // 4) :]
-    rest = pool[: len(pool) - len(held)]
-    d, auto = settings.n_factors, n_landmarks == "auto"
-    count = min(FIRST_LANDMARKS.get(d, 8000), len(rest)) if auto else int(n_landmarks)
+    """Go on from the embedding of some rows: they are the first landmarks, and their setting is kept.
+
+    Parameters
+    ----------
+    first : Choice
+        The embedding of the points of ``look``.
+    look : Look
+    pool : array (m, components)
+        All rows in their order, or as many as are drawn from a large data set.
+    embed, rng, advance
+        As of :func:`embed_points`.
+
+    Returns
+    -------
+    Embedded
+    """
+    others = pool if look.rows is None or len(pool) < look.n else np.delete(pool, look.rows, axis=0)
+    rest, held = _hold_out(others[rng.permutation(len(others))])
+    found = _grown(first, np.concatenate([look.points, rest]), held, look.n > DIRECT, embed, rng, advance)
+    if look.n > DIRECT or found.tried[0]["held_out_error"] <= ENOUGH:
+        return found
+    return solved(pool, first.settings.at(first.candidate), embed, rng, advance)
+
+
+def _hold_out(pool: Floats) -> tuple[Floats, Floats]:
+    count = max(1, min(HELD_OUT, len(pool) // 4))
+    return pool[:-count], pool[-count:]
+
+
+def _grown(
+    first: Choice,
+    points: Floats,
+    held: Floats,
+    auto: bool,
+    embed: Embedding,
+    rng: np.random.RandomState,
+    advance: Callable[[int], None],
+) -> Embedded:
+    """Twice as many of the points each time, until those held out are placed well enough; ``first`` is solved."""
+    settings, count, d = first.settings, len(first.points), first.settings.n_factors
+    count += first.n_merged + first.n_outside
     # With four factors and more the solver is dense: its memory grows with the square of the number.
-    most = min(MOST_LANDMARKS if d < 4 else DENSE_POINTS, len(rest))
+    most = min(MOST_LANDMARKS if d < 4 else DENSE_POINTS, len(points))
     tried: list[dict[str, Any]] = []
     best: tuple[float, Choice, LocalMaps, int] | None = None
+    choice = first
     while True:
-        choice = choose(rest[:count], settings, embed, rng, advance)
         maps = choice.maps()
         error = float(np.median(maps.error(held[:, : choice.points.shape[1]])))
         tried.append({"n_landmarks": count, "held_out_error": error})
@@ -84,7 +131,8 @@ def _embed_landmarks(
         if not auto or error <= ENOUGH or slow or count >= most:
             break
         count, settings = min(2 * count, most), settings.at(choice.candidate)
+        choice = choose(points[:count], settings, embed, rng, advance)
     _, choice, maps, count = best
     # Many points speak more clearly about independence than the landmarks alone.
-    fresh = maps(rest[: ICA_POINTS + count, : choice.points.shape[1]])
+    fresh = maps(points[: ICA_POINTS + count, : choice.points.shape[1]])
     return Embedded(choice, maps, fresh, tried)

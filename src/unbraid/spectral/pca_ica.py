@@ -11,12 +11,11 @@ from unbraid.estimator.summary import Summary
 from unbraid.export.exportable import Exportable
 from unbraid.export.graphs import Graphs
 from unbraid.manifold.noise import has_structure
+from unbraid.manifold.reduction import FINEST, Look, affordable_rows, fit_reduction
 from unbraid.runtime.extras import require
 from unbraid.runtime.randomness import check_random_state
-from unbraid.spectral.base import FINEST
 from unbraid.spectral.diagnostics import warn_of
 from unbraid.spectral.ica import best_rotation, excess_kurtosis, whitening
-from unbraid.spectral.reduction import affordable_rows, fit_reduction
 from unbraid.spectral.selection import given_factors, number_of_factors
 from unbraid.spectral.summary import linear_summary
 
@@ -71,10 +70,11 @@ class PCAICA(Exportable):
         reduction = fit_reduction(sample, n_components=given_factors(self.n_factors))
         P = np.asarray(sample @ reduction.components.T, dtype=np.float64)  # the sample is centred already
         structured = self.n_factors != "auto" or has_structure(sample, rng)
-        kept = reduction.truncated(reduction.size_for(FINEST)) if self.n_factors == "auto" else reduction
-        P = P[:, : len(kept.components)]
-        d, _, unsure = number_of_factors(self.n_factors, P, len(data), data.n_features, kept, structured)
-        warn_of([unsure] if unsure else [], stacklevel=2)
+        look = Look(reduction, P, len(data), structured)
+        look = look.truncated(reduction.size_for(FINEST)) if self.n_factors == "auto" else look
+        number = number_of_factors(self.n_factors, look, data.n_features)
+        warn_of([number.doubt] if number.doubt else [], stacklevel=2)
+        d = number.value
         P = np.ascontiguousarray(P[:, :d])
         white = whitening(P)
         Z = white(P)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from unbraid.manifold.dimension import DimensionEstimate, dimension_of
 from unbraid.manifold.noise import NoiseFloor
-from unbraid.spectral.reduction import RESIDUALS, Reduction
+from unbraid.manifold.reduction import RESIDUALS, Look, Reduction
 from unbraid.trust.table import FIGURES
 from unbraid.trust.warnings import say
 
@@ -101,25 +101,36 @@ def given_factors(n_factors: int | str) -> int | None:
     return int(n_factors)
 
 
-def number_of_factors(
-    n_factors: int | str, P: Floats, n: int, n_features: int, reduction: Reduction, structured: bool
-) -> tuple[int, str, str]:
-    """The number of factors of the reduced points P, how it was found, and what speaks against it.
+@dataclass(frozen=True)
+class Number:
+    """A number of factors, how it was found, and what speaks against it (nothing where it is clear or given)."""
 
-    ``n`` and ``n_features`` are X's; ``structured`` is what :func:`~unbraid.manifold.noise.has_structure` says of it.
-    """
+    value: int
+    origin: str = "given"
+    doubt: str = ""
+
+
+def number_of_factors(n_factors: int | str, look: Look, n_features: int) -> Number:
+    """The number of factors that was asked for, or that the points show; ``n_features`` are X's."""
     d = given_factors(n_factors)
     if d is None:
-        floor = NoiseFloor(reduction.noise, reduction.edge, reduction.noise_size)
-        left_out = float(reduction.variances[MOST_ESTIMATED]) if P.shape[1] > MOST_ESTIMATED else reduction.left_out
-        estimate = dimension_of(P[:5000, :MOST_ESTIMATED], floor, left_out, structured)
-        return max(1, estimate.dim), str(estimate), _unsure(estimate)
-    if d > P.shape[1]:
+        estimate = look.dimension or estimated_dimension(look)
+        return Number(max(1, estimate.dim), str(estimate), _unsure(estimate))
+    most = look.points.shape[1]
+    if d > most:
         raise ValueError(
-            f"n_factors={d}, but X with n_features = {n_features} (n_samples = {n}) varies in only "
-            f"{P.shape[1]} direction(s), as if it had 1 feature(s). Ask for at most {P.shape[1]}."
+            f"n_factors={d}, but X with n_features = {n_features} (n_samples = {look.n}) varies in only "
+            f"{most} direction(s), as if it had 1 feature(s). Ask for at most {most}."
         )
-    return d, "given", ""
+    return Number(d)
+
+
+def estimated_dimension(look: Look) -> DimensionEstimate:
+    """The dimension of the points that were looked at."""
+    reduction, P = look.reduction, look.points
+    floor = NoiseFloor(reduction.noise, reduction.edge, reduction.noise_size)
+    left_out = float(reduction.variances[MOST_ESTIMATED]) if P.shape[1] > MOST_ESTIMATED else reduction.left_out
+    return dimension_of(P[:5000, :MOST_ESTIMATED], floor, left_out, look.structured)
 
 
 def _unsure(estimate: DimensionEstimate) -> str:

@@ -1,10 +1,11 @@
 """PCA first: distances and tangents of a manifold of images live in few directions, whatever the number of pixels."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from unbraid.manifold.dimension import DimensionEstimate
 from unbraid.manifold.noise import NoiseFloor, noise_floor
 
 Floats = NDArray[np.float64]
@@ -13,6 +14,7 @@ SAMPLE_BYTES = 128 * 2**20
 SMALLEST = 1e-280  # sum of squares, below which float64 loses digits
 LARGEST_SIDE = 1200  # a full eigen-decomposition of this size takes a few tenths of a second
 MAX_COMPONENTS = 64
+FINEST = 0.002  # share of the variance left out by the PCA in which distances are measured
 RESIDUALS = (0.2, 0.1, 0.03, 0.01)  # shares of the variance that a candidate size may leave out
 
 
@@ -64,6 +66,42 @@ class Reduction:
         enough = np.flatnonzero(self.residuals <= residual)
         size = int(enough[0]) + 1 if len(enough) else len(self.variances)
         return max(1, min(size, self.noise_size))
+
+
+@dataclass(frozen=True)
+class Look:
+    """What was seen of the data before a fit, which need not look again.
+
+    Attributes
+    ----------
+    reduction : Reduction
+    points : array (m, components)
+        Rows in principal components.
+    n : int
+        Rows of the data; of more than m, the points are a random sample.
+    structured : bool
+        What :func:`~unbraid.manifold.noise.has_structure` says of them.
+    rows : array (m,) of int, or None
+        Their numbers; None where they are all n in order, or were drawn in one pass through the data.
+    dimension : DimensionEstimate or None
+        Of the points, where it has been estimated.
+    """
+
+    reduction: Reduction
+    points: Floats
+    n: int
+    structured: bool
+    rows: NDArray[np.intp] | None = None
+    dimension: DimensionEstimate | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether all rows were seen."""
+        return len(self.points) == self.n
+
+    def truncated(self, size: int) -> "Look":
+        """The same in its first ``size`` components only."""
+        return replace(self, reduction=self.reduction.truncated(size), points=self.points[:, :size])
 
 
 def affordable_rows(n_features: int, itemsize: int, most: int) -> int:
