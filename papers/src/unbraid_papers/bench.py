@@ -35,7 +35,7 @@ class Bench:
         return find(names, what=what)
 
     def checkpoint(self, cell: Cell) -> Path:
-        """Where the training of a cell is kept, so that a killed one goes on."""
+        """Where the training of a cell is kept, so that a killed one resumes."""
         folder = self.folder / "checkpoints"
         folder.mkdir(parents=True, exist_ok=True)
         return folder / f"{_name(cell)}.safetensors"

@@ -94,7 +94,7 @@ class Dataset(ABC):
 
     @abstractmethod
     def _render(self, factors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Observations for checked factors; ``rng`` is for noise that is no factor."""
+        """Observations for checked factors; ``rng`` is for noise that is not a factor."""
 
     def observe(self, factors: Any, random_state: RandomState = None) -> np.ndarray:
         """Observations of given factors, one row each.

@@ -94,7 +94,7 @@ def read_idx(source: Stream) -> np.ndarray:
     except (OSError, EOFError) as error:
         raise damaged(path, error) from error
     if len(data) < 4 or bytes(data[:3]) != b"\x00\x00\x08":
-        raise ValueError(f"{path} is no idx file of bytes: it starts with {bytes(data[:4])!r}.")
+        raise ValueError(f"{path} is not an idx file of bytes: it starts with {bytes(data[:4])!r}.")
     n_dims = int(data[3])
     shape = tuple(int(s) for s in data[4 : 4 + 4 * n_dims].view(">u4"))
     rest = data[4 + 4 * n_dims :]

@@ -136,7 +136,7 @@ def cars3d(folder: Folder = None, image_size: int = 64) -> Grid:
         try:
             images = loadmat(file)["im"]
         except KeyError as error:
-            raise ValueError(f"{file} has no key 'im'; it is no file of Cars3D.") from error
+            raise ValueError(f"{file} has no key 'im'; it is not a file of Cars3D.") from error
         except Exception as error:
             raise damaged(file, error) from error
         if images.ndim != 5 or images.shape[2] != 3 or (cars and images.shape[:2:-1] != cars[0].shape[:2]):
@@ -209,7 +209,7 @@ def read_norb(path: Path) -> np.ndarray:
         raise ValueError(f"{path} is truncated: {len(raw)} bytes, shorter than its header.")
     kind, n_dims = np.frombuffer(raw, "<i4", 2)
     if int(kind) not in _NORB_TYPES or not 1 <= n_dims <= 8:
-        raise ValueError(f"{path} is no NORB matrix: it starts with {int(kind):#x}.")
+        raise ValueError(f"{path} is not a NORB matrix: it starts with {int(kind):#x}.")
     shape = tuple(int(s) for s in np.frombuffer(raw, "<i4", max(3, n_dims), 8)[:n_dims])
     dtype, start = np.dtype(_NORB_TYPES[int(kind)]), 8 + 4 * max(3, n_dims)
     if len(raw) - start != int(np.prod(shape)) * dtype.itemsize:

@@ -252,7 +252,7 @@ def get(name: str, folder: str | os.PathLike | None = None) -> list[Path]:
     list of paths
     """
     if name not in REMOTE:
-        raise ValueError(f"{name!r} needs no download or is unknown. To be had: {', '.join(REMOTE)}.")
+        raise ValueError(f"{name!r} needs no download or is unknown. Available: {', '.join(REMOTE)}.")
     root = data_folder() if folder is None else Path(folder)
     paths = []
     for remote in REMOTE[name]:
