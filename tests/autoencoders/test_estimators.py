@@ -232,13 +232,13 @@ def test_bad_codes_are_refused():
 @pytest.mark.parametrize(
     ("method", "settings", "words"),
     [
-        ("VAE", {"preset": "huge"}, facts("preset", "huge", "small, patches, paper, paper-dense")),
-        ("VAE", {"likelihood": "poisson"}, facts("likelihood", "poisson", "auto, bernoulli, gaussian")),
+        ("VAE", {"preset": "huge"}, facts("preset", "huge", "small", "patches", "paper", "paper-dense")),
+        ("VAE", {"likelihood": "poisson"}, facts("likelihood", "poisson", "auto", "bernoulli", "gaussian")),
         ("VAE", {"n_factors": 0}, facts("n_factors", 0)),
         ("VAE", {"encoder": nn.Identity()}, facts("encoder", "decoder")),
         ("BetaVAE", {"beta": -1}, facts("beta", -1)),
-        ("BetaTCVAE", {"estimator": "exact"}, facts("estimator", "exact", "weighted, stratified")),
-        ("DIPVAE", {"kind": "III"}, facts("kind", "III", "I, II")),
+        ("BetaTCVAE", {"estimator": "exact"}, facts("estimator", "exact", "weighted", "stratified")),
+        ("DIPVAE", {"kind": "III"}, facts("kind", "III", "I", "II")),
         ("FactorVAE", {"gamma": -1}, facts("gamma", -1)),
         ("AnnealedVAE", {"c_max": -1}, facts("c_max", -1)),
         ("IRMAE", {"n_linear": 0}, facts("n_linear", 0)),

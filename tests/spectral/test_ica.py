@@ -87,14 +87,6 @@ def test_turns_leave_order_and_sign_aside():
     np.testing.assert_allclose(turns(R, -R[[2, 0, 3, 1]]), 0, atol=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"), [({"contrast": "skew"}, ("'skew'", "'kurtosis', 'logcosh'")), ({"n_init": 0}, (0, 1))]
-)
-def test_bad_options_say_what_is_allowed(options, message):
-    with pytest.raises(ValueError, match=facts(*options, *message)):
-        best_rotation(np.zeros((5, 2)), **{"contrast": "logcosh"} | STATE | options)
-
-
 def test_a_flat_embedding_is_refused():
     with pytest.raises(ValueError, match=facts(2, "0.0e+00")):
         whitening(np.outer(np.arange(10.0), [1.0, 2.0]))

@@ -134,7 +134,7 @@ def test_refits_do_not_change_the_codes(sheet):
 
 
 def test_unknown_trust_is_refused():
-    with pytest.raises(ValueError, match=facts("trust", "'fully'", "'cheap', 'full'")):
+    with pytest.raises(ValueError, match=facts("trust", "'fully'", "'cheap'", "'full'")):
         ub.HessianICA(2, trust="fully").fit(np.eye(30))
 
 

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from unbraid.autoencoders.vae import VAE, Posterior
+from unbraid.estimator.parameters import COUNT, Number
 from unbraid.training.trainer import Schedule
 
 
@@ -52,6 +53,12 @@ class AnnealedVAE(VAE):
     [2.25, 5.0, 5.0]
     """
 
+    _parameter_constraints = {
+        "c_max": (Number(0),),
+        "gamma": (Number(0),),
+        "capacity_steps": (*COUNT, None),
+    }
+
     def __init__(
         self,
         n_factors: int = 10,
@@ -65,13 +72,6 @@ class AnnealedVAE(VAE):
         self.c_max = c_max
         self.gamma = gamma
         self.capacity_steps = capacity_steps
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if not (self.c_max >= 0 and self.gamma >= 0):
-            raise ValueError(f"c_max={self.c_max!r} and gamma={self.gamma!r} must be at least 0.")
-        if self.capacity_steps is not None and not self.capacity_steps >= 1:
-            raise ValueError(f"capacity_steps={self.capacity_steps!r} must be at least 1.")
 
     def _penalty(self, posterior: Posterior, schedule: Schedule) -> Tensor:
         steps = self.capacity_steps or max(1, schedule.max_steps // 3)

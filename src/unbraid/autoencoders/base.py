@@ -10,8 +10,9 @@ from torch import nn
 
 from unbraid.autoencoders import likelihood
 from unbraid.autoencoders.coding import AutoencoderCoder
-from unbraid.autoencoders.presets import Preset, preset_of
+from unbraid.autoencoders.presets import PRESETS, Preset, preset_of
 from unbraid.autoencoders.summary import summary_of
+from unbraid.estimator.parameters import COUNT
 from unbraid.estimator.summary import Summary
 from unbraid.networks.autoencoder import initialise
 from unbraid.networks.layout import as_images
@@ -58,8 +59,17 @@ class AutoencoderEstimator(AutoencoderCoder):
 
     _n_heads: ClassVar[int] = 1
     _image_likelihood: ClassVar[str] = "gaussian"
-    _whole_numbers = ("n_factors", *TrainedEstimator._whole_numbers)
-    _may_be_none = ("batch_size", "max_steps", "learning_rate")
+    _parameter_constraints = {
+        "n_factors": COUNT,
+        "preset": tuple(PRESETS),
+        "encoder": (nn.Module, None),
+        "decoder": (nn.Module, None),
+        "likelihood": likelihood.LIKELIHOODS,
+        "accelerate": (bool,),
+        "batch_size": (*COUNT, None),
+        "max_steps": (*COUNT, None),
+        "learning_rate": (*TrainedEstimator._parameter_constraints["learning_rate"], None),
+    }
     _not_identity = TrainedEstimator._not_identity | {"accelerate", "encoder", "decoder"}
 
     def __init__(
@@ -83,9 +93,6 @@ class AutoencoderEstimator(AutoencoderCoder):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.likelihood not in likelihood.LIKELIHOODS:
-            allowed = ", ".join(likelihood.LIKELIHOODS)
-            raise ValueError(f"likelihood={self.likelihood!r} is unknown; choose one of: {allowed}.")
         if (self.encoder is None) != (self.decoder is None):
             raise ValueError("give both encoder and decoder, or neither: they must fit each other.")
 
@@ -102,7 +109,6 @@ class AutoencoderEstimator(AutoencoderCoder):
         -------
         self
         """
-        self._check_parameters()
         points = self._points(X)
         shape = self._network_shape
         preset = preset_of(self.preset, shape)

@@ -7,6 +7,7 @@ from torch import Tensor
 from unbraid.autoencoders.decomposition import ESTIMATORS, decompose
 from unbraid.autoencoders.presets import preset_of
 from unbraid.autoencoders.vae import VAE, Posterior
+from unbraid.estimator.parameters import Hint, Number
 from unbraid.training.trainer import Schedule
 
 
@@ -43,17 +44,15 @@ class BetaTCVAE(VAE):
     (100, 3)
     """
 
+    _parameter_constraints = {
+        "beta": (Number(0), Hint("The study tries 1, 2, 4, 6, 8 and 10.")),
+        "estimator": (*ESTIMATORS, None),
+    }
+
     def __init__(self, n_factors: int = 10, *, beta: float = 6.0, estimator: str | None = None, **settings: Any):
         super().__init__(n_factors, **settings)
         self.beta = beta
         self.estimator = estimator
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if not self.beta >= 0:
-            raise ValueError(f"beta={self.beta!r} must be at least 0; the study tries 1, 2, 4, 6, 8 and 10.")
-        if self.estimator is not None and self.estimator not in ESTIMATORS:
-            raise ValueError(f"estimator={self.estimator!r} is unknown; choose one of: {', '.join(ESTIMATORS)}.")
 
     def _penalty(self, posterior: Posterior, schedule: Schedule) -> Tensor:
         p = posterior

@@ -5,6 +5,7 @@ from typing import Any
 from torch import Tensor
 
 from unbraid.autoencoders.vae import VAE, Posterior
+from unbraid.estimator.parameters import Hint, Number
 from unbraid.training.trainer import Schedule
 
 
@@ -39,14 +40,13 @@ class BetaVAE(VAE):
     (100, 3)
     """
 
+    _parameter_constraints = {
+        "beta": (Number(0), Hint("The study tries 1, 2, 4, 6, 8 and 16.")),
+    }
+
     def __init__(self, n_factors: int = 10, *, beta: float = 4.0, **settings: Any):
         super().__init__(n_factors, **settings)
         self.beta = beta
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if not self.beta >= 0:
-            raise ValueError(f"beta={self.beta!r} must be at least 0; the study tries 1, 2, 4, 6, 8 and 16.")
 
     def _penalty(self, posterior: Posterior, schedule: Schedule) -> Tensor:
         return self.beta * posterior.kl

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from unbraid.autoencoders.vae import VAE, Posterior
+from unbraid.estimator.parameters import Number
 from unbraid.training.trainer import Schedule
 
 KINDS = ("I", "II")
@@ -67,6 +68,12 @@ class DIPVAE(VAE):
     (100, 3)
     """
 
+    _parameter_constraints = {
+        "kind": KINDS,
+        "lambda_od": (Number(0),),
+        "lambda_d": (Number(0), None),
+    }
+
     def __init__(
         self,
         n_factors: int = 10,
@@ -80,13 +87,6 @@ class DIPVAE(VAE):
         self.kind = kind
         self.lambda_od = lambda_od
         self.lambda_d = lambda_d
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.kind not in KINDS:
-            raise ValueError(f"kind={self.kind!r} is unknown; choose one of: {', '.join(KINDS)}.")
-        if not (self.lambda_od >= 0 and (self.lambda_d is None or self.lambda_d >= 0)):
-            raise ValueError(f"lambda_od={self.lambda_od!r} and lambda_d={self.lambda_d!r} must be at least 0.")
 
     def _penalty(self, posterior: Posterior, schedule: Schedule) -> Tensor:
         p = posterior

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from unbraid.autoencoders.presets import Preset
 from unbraid.autoencoders.vae import VAE
+from unbraid.estimator.parameters import Hint, Number
 from unbraid.networks.autoencoder import discriminator, initialise
 from unbraid.training.batches import Batch, Points
 from unbraid.training.trainer import Group, Loss, Schedule
@@ -63,6 +64,13 @@ class FactorVAE(VAE):
     (100, 3)
     """
 
+    _parameter_constraints = {
+        "gamma": (Number(0), Hint("The study tries 10, 20, 30, 40, 50 and 100.")),
+        "discriminator": (tuple, list, None),
+        "second_batch": (bool,),
+        "count_twice": (bool, None),
+    }
+
     def __init__(
         self,
         n_factors: int = 10,
@@ -78,11 +86,6 @@ class FactorVAE(VAE):
         self.discriminator = discriminator
         self.second_batch = second_batch
         self.count_twice = count_twice
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if not self.gamma >= 0:
-            raise ValueError(f"gamma={self.gamma!r} must be at least 0; the study tries 10, 20, 30, 40, 50 and 100.")
 
     def _networks(self, shape: tuple[int, ...], preset: Preset, generator: torch.Generator) -> nn.ModuleDict:
         networks = super()._networks(shape, preset, generator)

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from unbraid.autoencoders.base import AutoencoderEstimator
 from unbraid.autoencoders.summary import taught
 from unbraid.data.rows import Rows
+from unbraid.estimator.parameters import COUNT_OR_AUTO, Having, Whole
 from unbraid.estimator.summary import Summary
 from unbraid.spectral.factors import HessianICA
 from unbraid.training.batches import BLOCK, Batch, Points
@@ -63,6 +64,12 @@ class HessianAutoencoder(AutoencoderEstimator):
     True
     """
 
+    _parameter_constraints = {
+        "n_factors": COUNT_OR_AUTO,
+        "teacher": (Having(("fit", "transform")), None),
+        "teacher_points": (Whole(2), None),
+    }
+
     def __init__(
         self,
         n_factors: int | str = "auto",
@@ -74,17 +81,6 @@ class HessianAutoencoder(AutoencoderEstimator):
         super().__init__(n_factors, **settings)  # type: ignore[arg-type]
         self.teacher = teacher
         self.teacher_points = teacher_points
-
-    _whole_numbers = AutoencoderEstimator._whole_numbers[1:]
-
-    def _check_parameters(self) -> None:
-        if isinstance(self.n_factors, str) and self.n_factors != "auto":
-            raise ValueError(f"n_factors={self.n_factors!r} must be 'auto' or a number of codes.")
-        if not isinstance(self.n_factors, str) and not self.n_factors >= 1:
-            raise ValueError(f"n_factors={self.n_factors!r} must be 'auto' or a number of codes.")
-        if self.teacher_points is not None and not self.teacher_points >= 2:
-            raise ValueError(f"teacher_points={self.teacher_points!r} must be at least 2.")
-        super()._check_parameters()
 
     @property
     def selection_(self) -> Any:

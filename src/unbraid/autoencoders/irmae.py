@@ -10,6 +10,7 @@ from unbraid.autoencoders.autoencoder import Autoencoder
 from unbraid.autoencoders.coding import SUMMARY
 from unbraid.autoencoders.presets import Preset
 from unbraid.autoencoders.summary import low_rank
+from unbraid.estimator.parameters import COUNT, Hint
 from unbraid.estimator.summary import Summary
 from unbraid.networks.autoencoder import initialise, linear_bottleneck
 from unbraid.training.batches import Points
@@ -50,14 +51,13 @@ class IRMAE(Autoencoder):
     (8,)
     """
 
+    _parameter_constraints = {
+        "n_linear": (*COUNT, Hint("The paper uses 2 to 8.")),
+    }
+
     def __init__(self, n_factors: int = 128, *, n_linear: int = 4, **settings: Any):
         super().__init__(n_factors, **settings)
         self.n_linear = n_linear
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if not self.n_linear >= 1:
-            raise ValueError(f"n_linear={self.n_linear!r} must be at least 1; the paper uses 2 to 8.")
 
     def _networks(self, shape: tuple[int, ...], preset: Preset, generator: torch.Generator) -> nn.ModuleDict:
         networks = super()._networks(shape, preset, generator)

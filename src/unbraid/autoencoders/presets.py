@@ -66,8 +66,6 @@ FOR_IMAGES = ("paper", "patches")
 
 def preset_of(name: str, shape: tuple[int, ...]) -> Preset:
     """The preset for points of this shape; the study's convolutions need images."""
-    if name not in PRESETS:
-        raise ValueError(f"preset={name!r} is unknown; choose one of: {', '.join(PRESETS)}.")
     if name in FOR_IMAGES and len(shape) == 1:
         raise ValueError(
             f"preset={name!r} needs images (n, height, width) or (n, height, width, channels); points here are vectors "

@@ -9,13 +9,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from unbraid.data.observations import Observations, data_of, observe
 from unbraid.data.rows import Rows
-from unbraid.estimator.parameters import InheritsParameters
+from unbraid.estimator.parameters import Parameters
 from unbraid.estimator.summary import Summary
 from unbraid.methods import methods_using, uses_of
 from unbraid.saving.persistence import Persistent
 
 
-class Estimator(InheritsParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, Persistent):
+class Estimator(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, Persistent):
     """Base of every estimator.
 
     ``fit`` reads its data by ``_read``, ``transform`` by ``_read_new``; both take what
@@ -65,7 +65,8 @@ class Estimator(InheritsParameters, ClassNamePrefixFeaturesOutMixin, Transformer
         return observed
 
     def _read(self, X: Any, *, fewest: int = 2) -> Rows:
-        """Data to fit: their shape, names and unit are kept."""
+        """Data to fit, once the parameters are checked: their shape, names and unit are kept."""
+        self._check_parameters()
         X = self._observed(X).X
         rows = Rows(X, fewest=fewest)
         rows.in_unit_interval = self.unit_interval and len(rows.row_shape) > 1

@@ -8,13 +8,14 @@ import torch
 from torch import Tensor
 
 from unbraid.data.rows import Rows, checksum
+from unbraid.estimator.parameters import COUNT, COUNT_OR_AUTO, Hint, Number
 from unbraid.estimator.summary import Summary
 from unbraid.flows.coding import FlowCoder
 from unbraid.flows.conditions import Condition
-from unbraid.flows.families import family
 from unbraid.flows.spectrum import count_above_noise, warn_of_uncertain_count
 from unbraid.flows.summary import summary_of
 from unbraid.flows.training import ConditionBatches, FlowSchedule, FlowTrainer
+from unbraid.networks.coupling import CLAMPS
 from unbraid.networks.flow import Flow
 from unbraid.training.estimator import TrainedEstimator
 from unbraid.trust.warnings import warn
@@ -28,7 +29,20 @@ class FlowEstimator(FlowCoder):
     """Base of the flow estimators; see :class:`~unbraid.GIN` for the parameters."""
 
     _noise_share = 0.05  # of the data's std; 0.002 to 0.01 cost MCC on strongly mixed data
-    _whole_numbers = (*TrainedEstimator._whole_numbers, "n_init", "patience")
+    _parameter_constraints = {
+        "architecture": ARCHITECTURES,
+        "n_blocks": (*COUNT, tuple, list, None),
+        "hidden": (*COUNT, tuple, list, None),
+        "clamp": tuple(CLAMPS),
+        "noise": (Number(0), "auto", Hint("The papers use 0.01.")),
+        "n_init": COUNT,
+        "n_factors": COUNT_OR_AUTO,
+        "validation_fraction": (Number(0, below=1),),
+        "patience": COUNT,
+        "tol": (Number(),),
+        "engine": ENGINES,
+        "precision": ("float32", Hint("In less, flows lose the digits of small variances.")),
+    }
     _not_identity = TrainedEstimator._not_identity | {"engine", "n_factors"}
 
     def __init__(
@@ -69,22 +83,6 @@ class FlowEstimator(FlowCoder):
         self.patience = patience
         self.tol = tol
         self.engine = engine
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        family(self.latent)
-        for name, allowed in (("architecture", ARCHITECTURES), ("engine", ENGINES)):
-            if getattr(self, name) not in allowed:
-                raise ValueError(f"{name}={getattr(self, name)!r} is unknown; choose one of: {', '.join(allowed)}.")
-        if not (self.noise == "auto" or (not isinstance(self.noise, str) and self.noise >= 0)):
-            raise ValueError(f"noise={self.noise!r} must be 'auto' or a number of at least 0; the papers use 0.01.")
-        if not 0 <= self.validation_fraction < 1:
-            raise ValueError(f"validation_fraction={self.validation_fraction!r} must be at least 0 and below 1.")
-        if self.precision != "float32":
-            raise ValueError(
-                f"precision={self.precision!r} is not for flows: small variances lose their digits in it. "
-                "Use precision='float32'."
-            )
 
     def _streams(self, seed: int) -> list[np.random.Generator]:
         """Independent streams for the split, the architecture, the training and what follows it."""
@@ -213,9 +211,7 @@ class FlowEstimator(FlowCoder):
         self.n_informative_interval_ = (count.low, count.high)
         self.n_informative_drop_ = count.drop
         self.n_above_noise_ = count.above
-        if isinstance(self.n_factors, str):
-            if self.n_factors != "auto":
-                raise ValueError(f"n_factors={self.n_factors!r} must be 'auto' or a number of latents.")
+        if self.n_factors == "auto":
             self.n_informative_ = count.n
             warn_of_uncertain_count(count, len(reach), self.noise_)
         else:

@@ -7,11 +7,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from unbraid.data.labels import Labels, parse_labels
+from unbraid.data.labels import CONDITIONS, Labels, parse_labels
 from unbraid.estimator.summary import Summary
 from unbraid.flows import checks
 from unbraid.flows.conditions import Classes, Condition, Continuous, SoftLabels
 from unbraid.flows.density import Density
+from unbraid.flows.families import FAMILIES
 from unbraid.flows.likelihood import class_nll, class_parameters, log_densities, one_hot
 from unbraid.flows.spectrum import class_information
 from unbraid.flows.summary import sampled
@@ -25,6 +26,7 @@ class ConditionalFlow(Density):
     """A flow with a condition: classes, soft labels or continuous values."""
 
     _needs_labels = False
+    _parameter_constraints = {"condition": CONDITIONS, "latent": tuple(FAMILIES)}
 
     def __init__(self, *, condition: str = "auto", latent: str = "normal", **settings: Any):
         super().__init__(**settings)
@@ -33,7 +35,6 @@ class ConditionalFlow(Density):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit to X, (n, features) or images, given ``y``: one label, C class weights or q values per row."""
-        self._check_parameters()
         known = self._observed(X, y)
         given = self._read(known)
         labels = self._parsed(known.labels, len(given))

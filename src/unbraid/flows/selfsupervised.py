@@ -11,6 +11,7 @@ from torch import Tensor
 from unbraid.data.observations import Observations, data_of
 from unbraid.data.rows import Rows, checksum
 from unbraid.datasets.augment import AffineSets
+from unbraid.estimator.parameters import COUNT, FUNCTION, Hint, Number
 from unbraid.flows.augment import caller, draw_sets
 from unbraid.flows.base import FlowEstimator
 from unbraid.flows.checks import refuse_large_offsets
@@ -101,6 +102,14 @@ class SelfSupervisedGIN(FlowEstimator):
     # what augment draws is compared, and the consensus comes after the run
     _not_identity = FlowEstimator._not_identity | {"augment", "consensus"}
 
+    _parameter_constraints = {
+        "augment": (FUNCTION, "affine", None, Hint("Without it, give sets.")),
+        "n_augmentations": COUNT,
+        "marginal": (Number(0),),
+        "shared_spread": (bool,),
+        "consensus": (bool,),
+    }
+
     def __init__(
         self,
         augment: Callable | str | None = None,
@@ -124,7 +133,7 @@ class SelfSupervisedGIN(FlowEstimator):
     def fit(self, X: Any, y: Any = None, *, sets: Any = None) -> Self:
         """Fit to points with ``augment``; without, to sets (n, M, ...), or to points of which ``sets`` says the set of
         each; ``y`` is ignored."""
-        self._check_parameters()
+        self._check_parameters()  # the seed and the sets are looked at before the rows are read
         seed = self._seed()
         split, architecture, training, after = self._streams(seed)
         given, sets, points, draw = self._sources(self._observed(X, sets=sets), split)
@@ -163,8 +172,6 @@ class SelfSupervisedGIN(FlowEstimator):
             return given, sets, None, None
         if known.sets is not None:
             raise ValueError("augment draws the sets, and sets were given too. Leave out one of them.")
-        if isinstance(self.augment, str) and self.augment != "affine":
-            raise ValueError(f"augment={self.augment!r} is unknown; give a function, 'affine', or None with sets.")
         given = self._read(known, fewest=3)
         points = given.array()
         augment = AffineSets(noise=0) if isinstance(self.augment, str) else caller(self.augment)

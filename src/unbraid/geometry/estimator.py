@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from itertools import pairwise
-from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from unbraid.data.rows import Rows
 from unbraid.estimator.base import Estimator
+from unbraid.estimator.parameters import COUNT_OR_AUTO, RANDOM_STATE, Number, Whole
 from unbraid.estimator.summary import Summary
 from unbraid.geometry.charts import Chart, analogy, charts
 from unbraid.geometry.eigen import diffusion_scale
@@ -113,6 +113,18 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
     ([2, 2], (800, 6, 2))
     """
 
+    _parameter_constraints = {
+        "dim": COUNT_OR_AUTO,
+        "n_neighbors": COUNT_OR_AUTO,
+        "gap": (Number(above=0, most=2), "auto"),
+        "curved": (bool,),
+        "tol": (Number(above=0),),
+        "precision": ("float32", "float64"),
+        "n_jobs": (Whole(), None),
+        "progress": (bool, None),
+        "random_state": RANDOM_STATE,
+    }
+
     def __init__(
         self,
         dim: int | str = "auto",
@@ -139,7 +151,6 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the submanifolds of the rows of ``X``."""
         X = _flat_rows(self._read(X, fewest=4))
-        self._check_parameters()
         rng = np.random.default_rng(seed_of(self.random_state))
         threads = n_threads(self.n_jobs)
         self.concerns_: list[str] = []
@@ -165,16 +176,6 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
         ]
         self._judge(found.reading, len(Z))
         return self
-
-    def _check_parameters(self) -> None:
-        for name in ("dim", "n_neighbors"):
-            value = getattr(self, name)
-            if value != "auto" and not (isinstance(value, Integral) and int(value) >= 1):
-                raise ValueError(f'{name} must be "auto" or a positive integer, got {value!r}.')
-        if self.gap != "auto" and not (isinstance(self.gap, Real) and 0 < float(self.gap) <= 2):
-            raise ValueError(f'gap must be "auto" or a number within (0, 2], got {self.gap!r}.')
-        if self.precision not in ("float32", "float64"):
-            raise ValueError(f'precision must be "float32" or "float64", got {self.precision!r}.')
 
     def _prepare(self, X: NDArray) -> tuple[NDArray, NDArray, NDArray]:
         """Different points in the order of space, in the coordinates of the plane they span; the way back."""

@@ -1,7 +1,6 @@
 """The factors of a product manifold, with their kind: intervals, circles and spheres."""
 
 from dataclasses import dataclass, field
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from unbraid.data.rows import Rows
 from unbraid.estimator.base import Estimator
+from unbraid.estimator.parameters import COUNT_OR_AUTO, RANDOM_STATE, Whole
 from unbraid.estimator.summary import Summary, codes_in_words
 from unbraid.manifold.denoise import spanning_basis
 from unbraid.manifold.dimension import DimensionEstimate, estimate_dimension
@@ -125,6 +125,14 @@ class ProductManifold(Estimator):
     True
     """
 
+    _parameter_constraints = {
+        "n_factors": COUNT_OR_AUTO,
+        "output": OUTPUTS,
+        "n_landmarks": (Whole(FEWEST_LANDMARKS), "auto", None),
+        "progress": (bool, None),
+        "random_state": RANDOM_STATE,
+    }
+
     def __init__(
         self,
         n_factors: int | str = "auto",
@@ -143,7 +151,6 @@ class ProductManifold(Estimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the factors of the rows of ``X``; ``y`` is ignored."""
         rows = self._read(X)
-        self._check_parameters()
         rng = check_random_state(self.random_state)
         start: ProductManifold | None = vars(self).pop("_start", None)
         if start is not None:
@@ -199,17 +206,6 @@ class ProductManifold(Estimator):
         self._keep(walk, points, groups)
         self._judge(walk, groups, dimension, steps, order)
         return self
-
-    def _check_parameters(self) -> None:
-        if self.n_factors != "auto" and not (isinstance(self.n_factors, Integral) and int(self.n_factors) >= 1):
-            raise ValueError(f'n_factors must be "auto" or a positive integer, got {self.n_factors!r}.')
-        if self.output not in OUTPUTS:
-            raise ValueError(f'output must be "angles" or "embedding", got {self.output!r}.')
-        count = self.n_landmarks
-        if not (count in ("auto", None) or (isinstance(count, Integral) and int(count) >= FEWEST_LANDMARKS)):
-            raise ValueError(
-                f'n_landmarks must be "auto", None (all) or an integer from {FEWEST_LANDMARKS} on, got {count!r}.'
-            )
 
     def _points(self, rows: Rows, rng: np.random.RandomState) -> tuple[Floats, NDArray[np.intp]]:
         """Different samples, or landmarks among them, in the coordinates of the plane that they span.

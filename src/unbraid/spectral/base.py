@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from unbraid.data.lazy import codes_by_blocks, is_lazy
 from unbraid.data.observations import data_of
 from unbraid.data.rows import Rows
+from unbraid.estimator.parameters import COUNT_OR_AUTO, RANDOM_STATE, Whole
 from unbraid.estimator.summary import Summary
 from unbraid.export.exportable import Exportable
 from unbraid.export.graphs import Graphs
@@ -26,7 +27,7 @@ from unbraid.spectral.diagnostics import diagnose, warn_of
 from unbraid.spectral.extension import LocalMaps
 from unbraid.spectral.ica import Rotation, whitening
 from unbraid.spectral.landmarks import POOL, Embedded, embed_more, embed_points, solved
-from unbraid.spectral.selection import Number, Selection, number_of_factors, pca_candidates
+from unbraid.spectral.selection import RULES, Number, Selection, number_of_factors, pca_candidates
 from unbraid.spectral.summary import spectral_summary
 from unbraid.spectral.trial import Choice, Embedding, Settings
 
@@ -49,6 +50,15 @@ class SpectralEstimator(Exportable):
     """Shared by the embeddings and their ICA versions; a subclass says how neighbourhoods become eigenvectors."""
 
     kind: ClassVar[str]
+    _parameter_constraints = {
+        "n_factors": COUNT_OR_AUTO,
+        "n_neighbors": COUNT_OR_AUTO,
+        "pca_components": (*COUNT_OR_AUTO, None),
+        "n_landmarks": (Whole(10), "auto", None),
+        "selection": RULES,
+        "random_state": RANDOM_STATE,
+        "progress": (bool, None),
+    }
 
     def __init__(
         self,
@@ -243,10 +253,6 @@ class SpectralEstimator(Exportable):
         if n < 2:
             raise ValueError(f"Found array with {n} sample(s) while a minimum of 2 is required to find factors.")
         size = self.pca_components
-        if not (size in ("auto", None) or (isinstance(size, int | np.integer) and size >= 1)):
-            raise ValueError(
-                f"pca_components is {size!r}; it must be 'auto' or a positive integer (the size of the PCA)."
-            )
         given = None if size in ("auto", None) else int(size)
         reduction = fit_reduction(sample, n_components=given)
         reduction = reduction.truncated(given or max(reduction.size_for(FINEST), self._fewest_components()))

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from unbraid.estimator.parameters import Number
 from unbraid.manifold.neighbors import Indices
 from unbraid.spectral.alignment import alignment, band_order, smallest_neighborhood
 from unbraid.spectral.base import SpectralEstimator
@@ -53,6 +54,7 @@ class HessianEigenmaps(SpectralEstimator):
     """
 
     kind: ClassVar[str] = "hessian"
+    _parameter_constraints = {"tangent_weight": (Number(0),)}
 
     def __init__(
         self,
@@ -69,8 +71,6 @@ class HessianEigenmaps(SpectralEstimator):
         return smallest_neighborhood(d)
 
     def _embedding(self) -> Embedding:
-        if not self.tangent_weight >= 0:
-            raise ValueError(f"tangent_weight is {self.tangent_weight!r}; it must be 0 or positive.")
         return partial(_aligned, hessian=1.0, tangent=float(self.tangent_weight))
 
     def _other_embedding(self) -> tuple[str, Embedding]:

@@ -6,10 +6,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from unbraid.estimator.parameters import COUNT
 from unbraid.runtime.progress import bar
 from unbraid.spectral.base import Evidence, SpectralEstimator
 from unbraid.spectral.embeddings import LTSA, HessianEigenmaps, LaplacianEigenmaps
 from unbraid.spectral.evidence import ROTATIONS, check_rotation, rotation_matrix
+from unbraid.spectral.ica import CONTRAST
 from unbraid.spectral.landmarks import Embedded
 from unbraid.spectral.trial import Settings
 
@@ -20,6 +22,8 @@ TRUST = ("cheap", "full")
 
 class FollowedByICA(SpectralEstimator):
     """Adds ICA to the embedding that stands behind it among the bases of a class."""
+
+    _parameter_constraints = {"rotation": tuple(ROTATIONS), "contrast": CONTRAST, "n_init": COUNT, "trust": TRUST}
 
     def __init__(
         self,
@@ -69,12 +73,9 @@ class FollowedByICA(SpectralEstimator):
         -------
         self
         """
-        if self.rotation not in ROTATIONS:
-            raise ValueError(f"rotation is {self.rotation!r}; it must be one of {', '.join(map(repr, ROTATIONS))}.")
+        self._check_parameters()  # the rotation says which evidence is used
         known = self._observed(X, y if "labels" in self.uses else None, pairs=pairs, time=time)
         check_rotation(self.rotation, known)
-        if self.trust not in TRUST:
-            raise ValueError(f"trust is {self.trust!r}; it must be one of {', '.join(map(repr, TRUST))}.")
         if self.rotation == "independence":
             return self._fit(known, None)
         return self._fit(known, lambda Z: rotation_matrix(self.rotation, Z, known))

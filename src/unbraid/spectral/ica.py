@@ -100,6 +100,7 @@ def fourth_power(U: Floats) -> Floats:
 
 
 CONTRASTS: dict[str, Contrast] = {"kurtosis": fourth_power, "logcosh": logcosh}
+CONTRAST = ("auto", *CONTRASTS)  # what the parameter may be
 
 
 def half_density_weights(Z: Floats) -> Floats:
@@ -127,10 +128,6 @@ def best_rotation(Z: Floats, *, contrast: str, n_init: int, random_state: np.ran
         Random starts, for three factors or more.
     random_state : RandomState
     """
-    if contrast != "auto" and contrast not in CONTRASTS:
-        raise ValueError(f"contrast is {contrast!r}; it must be one of 'auto', {', '.join(map(repr, CONTRASTS))}.")
-    if n_init < 1:
-        raise ValueError(f"n_init is {n_init!r}; it must be at least 1.")
     names = list(CONTRASTS) if contrast == "auto" else [contrast]
     if Z.shape[1] == 1:
         return Rotation(np.eye(1), names[-1], 1.0, 1.0)

@@ -45,10 +45,6 @@ def embed_points(
     advance: Callable[[int], None],
 ) -> Embedded:
     """Solve for every point, or, where they are too many or ``n_landmarks`` says so, for landmarks among them."""
-    if not (n_landmarks in ("auto", None) or (isinstance(n_landmarks, int | np.integer) and n_landmarks >= 10)):
-        raise ValueError(
-            f"n_landmarks is {n_landmarks!r}; it must be 'auto', None (every point) or an integer from 10 on."
-        )
     if n_landmarks is None or look.n <= (DIRECT if n_landmarks == "auto" else int(n_landmarks)):
         return solved(look.points, settings, embed, rng, advance)
     pool = look.points[rng.permutation(len(look.points))]

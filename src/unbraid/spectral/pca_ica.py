@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from unbraid.data.lazy import codes_by_blocks
+from unbraid.estimator.parameters import COUNT, COUNT_OR_AUTO, RANDOM_STATE
 from unbraid.estimator.summary import Summary
 from unbraid.export.exportable import Exportable
 from unbraid.export.graphs import Graphs
@@ -15,7 +16,7 @@ from unbraid.manifold.reduction import FINEST, Look, affordable_rows, fit_reduct
 from unbraid.runtime.extras import require
 from unbraid.runtime.randomness import check_random_state
 from unbraid.spectral.diagnostics import warn_of
-from unbraid.spectral.ica import best_rotation, excess_kurtosis, whitening
+from unbraid.spectral.ica import CONTRAST, best_rotation, excess_kurtosis, whitening
 from unbraid.spectral.selection import given_factors, number_of_factors
 from unbraid.spectral.summary import linear_summary
 
@@ -51,6 +52,13 @@ class PCAICA(Exportable):
     """
 
     kind: ClassVar[str] = "pca"
+
+    _parameter_constraints = {
+        "n_factors": COUNT_OR_AUTO,
+        "contrast": CONTRAST,
+        "n_init": COUNT,
+        "random_state": RANDOM_STATE,
+    }
 
     def __init__(
         self, n_factors: int | str = 2, *, contrast: str = "logcosh", n_init: int = 3, random_state: Any = None

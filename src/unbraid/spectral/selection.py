@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from unbraid.estimator.parameters import COUNT_OR_AUTO, check_parameter
 from unbraid.manifold.dimension import DimensionEstimate, dimension_of
 from unbraid.manifold.noise import NoiseFloor
 from unbraid.manifold.reduction import RESIDUALS, Look, Reduction
@@ -94,11 +95,8 @@ class Selection:
 
 def given_factors(n_factors: int | str) -> int | None:
     """The number of factors that was asked for; None for "auto"."""
-    if n_factors == "auto":
-        return None
-    if not isinstance(n_factors, int | np.integer) or isinstance(n_factors, bool) or n_factors < 1:
-        raise ValueError(f"n_factors is {n_factors!r}; it must be 'auto' or a positive integer.")
-    return int(n_factors)
+    check_parameter("n_factors", n_factors, COUNT_OR_AUTO)
+    return None if n_factors == "auto" else int(n_factors)
 
 
 @dataclass(frozen=True)

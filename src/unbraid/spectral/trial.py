@@ -13,7 +13,7 @@ from unbraid.manifold.pairs import Pairs, closest_pairs, isometry_of_pairs, neig
 from unbraid.spectral.eigen import Spectrum
 from unbraid.spectral.extension import LocalMaps, local_maps
 from unbraid.spectral.ica import Rotation, best_rotation, whitening
-from unbraid.spectral.selection import RULES, Candidate, exclusion, neighbor_candidates, score
+from unbraid.spectral.selection import Candidate, exclusion, neighbor_candidates, score
 from unbraid.trust.support import mutual_information
 from unbraid.trust.warnings import ConvergenceWarning, give, say
 
@@ -128,8 +128,6 @@ def choose(
 
     ``advance(1)`` is called after each trial.
     """
-    if settings.rule not in RULES:
-        raise ValueError(f"selection is {settings.rule!r}; it must be one of {', '.join(map(repr, RULES))}.")
     first, index = distinct_rows(P)
     P, n_merged = P[first], len(index) - len(first)
     if len(P) <= settings.smallest:
@@ -230,8 +228,6 @@ def _neighborhoods(points: Floats, settings: Settings) -> Iterator[_Neighborhood
     """Neighbourhoods of every size to try, from one search for the largest."""
     n, k = len(points), settings.n_neighbors
     if k != "auto":
-        if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1:
-            raise ValueError(f"n_neighbors is {k!r}; it must be 'auto' or a positive integer.")
         if k < settings.smallest:
             raise ValueError(
                 f"n_neighbors={k} is too small: {settings.name} needs neighbourhoods of at least {settings.smallest} "

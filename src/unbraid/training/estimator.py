@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from unbraid.data.rows import Rows
+from unbraid.estimator.parameters import COUNT, RANDOM_STATE, Hint, Number
 from unbraid.export.exportable import Exportable
 from unbraid.runtime.randomness import seed_of
 from unbraid.training.checkpoint import read_checkpoint
@@ -15,6 +16,8 @@ from unbraid.training.devices import PRECISIONS, Device
 from unbraid.training.logs import Logs
 from unbraid.training.run import Run, Stepper
 from unbraid.trust.warnings import warn
+
+PATH = (str, os.PathLike, None)
 
 
 class TrainedEstimator(Exportable):
@@ -63,8 +66,21 @@ class TrainedEstimator(Exportable):
         Why they ended: "max_steps", "max_seconds=..." or "plateau".
     """
 
-    _whole_numbers: ClassVar[tuple[str, ...]] = ("batch_size", "max_steps", "checkpoint_every", "log_every")
-    _may_be_none: ClassVar[tuple[str, ...]] = ()  # parameters that something else then decides
+    _parameter_constraints = {
+        "batch_size": COUNT,
+        "max_steps": COUNT,
+        "learning_rate": (Number(above=0), Hint("Try 1e-3.")),
+        "max_seconds": (Number(0), None),
+        "checkpoint": PATH,
+        "checkpoint_every": COUNT,
+        "log": PATH,
+        "log_every": COUNT,
+        "tensorboard": (bool,),
+        "device": (str,),
+        "precision": PRECISIONS,
+        "progress": (bool, None),
+        "random_state": RANDOM_STATE,
+    }
     _not_identity: ClassVar[frozenset[str]] = frozenset(
         ("max_seconds", "checkpoint", "checkpoint_every", "log", "log_every", "tensorboard", "device", "progress")
         + ("random_state",)
@@ -103,20 +119,6 @@ class TrainedEstimator(Exportable):
         self.precision = precision
         self.progress = progress
         self.random_state = random_state
-
-    def _check_parameters(self) -> None:
-        if self.precision not in PRECISIONS:
-            raise ValueError(f"precision={self.precision!r} is unknown; choose one of: {', '.join(PRECISIONS)}.")
-        for name in self._whole_numbers:
-            value = getattr(self, name)
-            unset = value is None and name in self._may_be_none
-            if not (unset or (isinstance(value, int | np.integer) and value >= 1)):
-                raise ValueError(f"{name}={value!r} must be a whole number of at least 1.")
-        rate = self.learning_rate
-        if not (rate is None and "learning_rate" in self._may_be_none) and not (rate is not None and rate > 0):
-            raise ValueError(f"learning_rate={rate!r} must be above 0; try 1e-3.")
-        if self.max_seconds is not None and not self.max_seconds >= 0:
-            raise ValueError(f"max_seconds={self.max_seconds!r} must be at least 0, or None for no limit.")
 
     def _device(self) -> Device:
         """Where the steps run."""
