@@ -63,6 +63,7 @@ def test_the_distance_counts_neither_scale_nor_shift_nor_small_codes():
     assert consensus.distance(torch.stack((code[0], code[0])), code).item() < 1e-5
 
 
+@pytest.mark.slow
 def test_the_kept_start_comes_nearer_to_the_others():
     _, _, sets = augmented(1, 1, n=1000)
     settings = {"max_steps": 240, "n_init": 4, "batch_size": 100, "random_state": 0}

@@ -22,6 +22,7 @@ LONGER = TINY.replace("max_steps = 20", "max_steps = 400").replace("checkpoint_e
 CHAOS = LONGER.replace("seeds = 2", "seeds = 6").replace("max_steps = 400", "max_steps = 3000")
 
 
+@pytest.mark.slow
 def test_a_killed_worker_costs_no_result(tmp_path):
     """A kill in a cluster of two; the store equals that of a run in one process."""
     spec = parse_spec(LONGER)
