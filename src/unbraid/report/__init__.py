@@ -28,14 +28,14 @@ _MODULES = {
     "training": ("plot_kl", "plot_losses"),
     "traversal": ("heat_map", "plot_class_traversal", "plot_traversals", "traversal_values", "traversals"),
 }
-_HOME = {name: module for module, names in _MODULES.items() for name in names}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
-__all__ = sorted(_HOME)
+__all__ = sorted(_MODULE_OF)
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(import_module(f"unbraid.report.{_HOME[name]}"), name)
+    if name in _MODULE_OF:
+        return getattr(import_module(f"unbraid.report.{_MODULE_OF[name]}"), name)
     raise AttributeError(f"unbraid.report has no {name!r}; it has: {', '.join(__all__)}")
 
 

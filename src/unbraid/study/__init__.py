@@ -52,7 +52,7 @@ __all__ = [
     "training_rows",
 ]
 
-_HOMES = {
+_MODULES = {
     "analysis": ("study_report",),
     "engine": ("Sitting", "run_study"),
     "exchange": ("export", "merge"),
@@ -66,16 +66,16 @@ _HOMES = {
     "tasks": ("Task", "tasks_of"),
     "work": ("training_rows",),
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
     if name == "analysis":
         return import_module("unbraid.study.analysis")
     asked = "open_study" if name == "open" else name
-    if asked not in _HOME_OF:
+    if asked not in _MODULE_OF:
         raise AttributeError(f"unbraid.study has no {name!r}; it has: {', '.join(sorted(__all__))}")
-    return getattr(import_module(f"unbraid.study.{_HOME_OF[asked]}"), asked)
+    return getattr(import_module(f"unbraid.study.{_MODULE_OF[asked]}"), asked)
 
 
 def __dir__() -> list[str]:

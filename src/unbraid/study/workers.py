@@ -20,7 +20,7 @@ from distributed.scheduler import KilledWorker
 
 PATIENCE = 5  # times that all of Dask's own tries may end with a dead worker, and no progress, before it is a failure
 LOOK_EVERY = 5.0  # seconds between two looks at the workers
-GONE = "the scheduler is gone. Start it again and run the same command: it goes on."
+GONE = "the scheduler is gone. Start it again, then resume with the same command."
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 

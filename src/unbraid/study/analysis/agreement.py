@@ -88,10 +88,13 @@ def agreement(
     pandas = require("pandas", "study")
     table = scored(study, representation)
     names = chosen_metrics(table, metrics, DISENTANGLEMENT, least=2)
-    values, cells = table.values(names), table.cells
-    home = table.frame["dataset"].to_numpy()
+    values = table.values(names)
     found, drawn = over_seeds(
-        lambda x, where: _matrices(x, where, table.datasets), cells, (values, home), n_resamples, random_state
+        lambda x, where: _matrices(x, where, table.datasets),
+        table.cells,
+        (values, table.dataset_of),
+        n_resamples,
+        random_state,
     )
     low, high = interval(found, drawn, (-1.0, 1.0))
     rows = [
@@ -114,8 +117,8 @@ def agreement(
     )
 
 
-def _matrices(values: Floats, home: Any, datasets: Sequence[str]) -> Floats:
-    return np.array([rank_correlations(values[home == name]) for name in datasets])
+def _matrices(values: Floats, dataset_of: Any, datasets: Sequence[str]) -> Floats:
+    return np.array([rank_correlations(values[dataset_of == name]) for name in datasets])
 
 
 def _claims(mean: Floats, drawn: Floats, names: list[str]) -> tuple[Claim, ...]:

@@ -51,6 +51,11 @@ class Scored:
         return sorted(self.frame["dataset"].unique())
 
     @property
+    def dataset_of(self) -> NDArray:
+        """The data set of each row."""
+        return self.frame["dataset"].to_numpy()
+
+    @property
     def cells(self) -> Ints:
         """A number per row: the same for runs that differ in their seed alone."""
         return self.frame.groupby(SETTING, dropna=False, sort=True).ngroup().to_numpy()

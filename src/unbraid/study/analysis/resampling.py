@@ -90,6 +90,11 @@ def rank_correlations(values: Floats) -> Floats:
     return (ranks / length).T @ (ranks / length)
 
 
+def related(values: Floats, dataset_of: NDArray, datasets: Sequence[str], n: int) -> Floats:
+    """Rank correlations of the first ``n`` columns with the others on each data set; 0 where there is none."""
+    return np.array([np.nan_to_num(rank_correlations(values[dataset_of == d])[:n, n:]) for d in datasets])
+
+
 def median_of_last(values: Floats, n_axes: int) -> Floats:
     """Median over the last axes; of no resamples, nothing.
 

@@ -15,7 +15,7 @@ from unbraid.study.analysis.answers import Answer
 from unbraid.study.analysis.claims import judged
 from unbraid.study.analysis.frames import Floats, Scored, StudyLike, chosen_metrics, scored
 from unbraid.study.analysis.paper import METRIC_TITLES, PAPER, TRANSFER, metric_title
-from unbraid.study.analysis.resampling import LEAST_SEEDS, median_of_last, over_seeds, rank_correlations, seeds_per_cell
+from unbraid.study.analysis.resampling import LEAST_SEEDS, median_of_last, over_seeds, related, seeds_per_cell
 from unbraid.study.analysis.transfer import KINDS, chances, seed_grids
 from unbraid.study.analysis.unsupervised import HIGH_IS_GOOD, unsupervised_scores
 
@@ -89,21 +89,21 @@ def selection(
     table = scored(study, representation)
     names = chosen_metrics(table, metrics, tuple(METRIC_TITLES))
     criteria = unsupervised_scores(study, table)
-    known, home = list(criteria.frame), table.frame["dataset"].to_numpy()
+    known = list(criteria.frame)
     values = _with_metrics(table, names, criteria.frame)
     moved = _moved(table, names, n_resamples, random_state)
-    picked, related = (
+    picked, correlated = (
         over_seeds(
             lambda x, where, ask=ask: ask(x, where, table.datasets, len(known)),
-            table.cells, (values, home), n_resamples, random_state,
+            table.cells, (values, table.dataset_of), n_resamples, random_state,
         )
-        for ask in (_picks, _related)
+        for ask in (_picks, related)
     )  # fmt: skip
     low, high = interval(*picked, (0.0, 1.0))
     rows = [*_transfer_rows(*moved), *((name, picked[0][i], low[i], high[i], np.nan) for i, name in enumerate(known))]
-    low, high = interval(*related, (-1.0, 1.0))
+    low, high = interval(*correlated, (-1.0, 1.0))
     cells = [
-        (dataset, criterion, metric, related[0][d, i, j], low[d, i, j], high[d, i, j])
+        (dataset, criterion, metric, correlated[0][d, i, j], low[d, i, j], high[d, i, j])
         for d, dataset in enumerate(table.datasets)
         for i, criterion in enumerate(known)
         for j, metric in enumerate(names)
@@ -112,7 +112,7 @@ def selection(
     return Selection(
         title="Can models be chosen without labels?",
         table=pandas.DataFrame(rows, columns=["chosen by", "chance", "low", "high", "paper"]),
-        claims=(*_transfer_claims(*moved), *_criterion_claims(known, *related)),
+        claims=(*_transfer_claims(*moved), *_criterion_claims(known, *correlated)),
         source=f"{PAPER}, section 5.4, table 1",
         n_runs=len(table.frame),
         notes=(
@@ -147,14 +147,9 @@ def _with_metrics(table: Scored, names: list[str], criteria: Any) -> Floats:
     return np.column_stack([criteria.to_numpy(np.float64) * signs, table.values(names)])
 
 
-def _related(values: Floats, home: Any, datasets: Sequence[str], n: int) -> Floats:
-    """Rank correlations (data sets, criteria, metrics)."""
-    return np.array([np.nan_to_num(rank_correlations(values[home == name])[:n, n:]) for name in datasets])
-
-
-def _picks(values: Floats, home: Any, datasets: Sequence[str], n_criteria: int) -> Floats:
+def _picks(values: Floats, dataset_of: Any, datasets: Sequence[str], n_criteria: int) -> Floats:
     """Chance that the run with the best value of each criterion beats a random other one, mean over the rest."""
-    shares = np.array([_picked(values[home == name], n_criteria) for name in datasets])
+    shares = np.array([_picked(values[dataset_of == name], n_criteria) for name in datasets])
     return shares.mean(axis=(0, 2))
 
 

@@ -16,7 +16,7 @@ from unbraid.study.analysis.claims import judged
 from unbraid.study.analysis.frames import Floats, Scored, StudyLike, chosen_metrics, scored
 from unbraid.study.analysis.paper import METRIC_TITLES, PAPER, metric_title
 from unbraid.study.analysis.readout import read_accuracy
-from unbraid.study.analysis.resampling import median_of_last, over_seeds, rank_correlations
+from unbraid.study.analysis.resampling import median_of_last, over_seeds, related
 
 ACCURACY = {"downstream_logistic": "accuracy, logistic", "downstream_trees": "accuracy, trees"}
 EFFICIENCY = {"efficiency_logistic": "efficiency, logistic", "efficiency_trees": "efficiency, trees"}
@@ -74,11 +74,10 @@ def usefulness(
     names = chosen_metrics(scores, metrics, tuple(METRIC_TITLES))
     tasks, note = _tasks(study, scores, representation)
     values = np.column_stack([*tasks.values(), scores.values(names)])
-    home, cells = scores.frame["dataset"].to_numpy(), scores.cells
     found, drawn = over_seeds(
-        lambda x, where: _related(x, where, scores.datasets, len(tasks)),
-        cells,
-        (values, home),
+        lambda x, where: related(x, where, scores.datasets, len(tasks)),
+        scores.cells,
+        (values, scores.dataset_of),
         n_resamples,
         random_state,
     )
@@ -128,11 +127,6 @@ def _from_codes(study: StudyLike, run: str, representation: str) -> tuple[float,
     few = read_accuracy(factors, codes, FEW, test, DRAWS)
     many = read_accuracy(factors, codes, min(MANY, len(codes) - test), test, 1)
     return many, few / many if many else float("nan")
-
-
-def _related(values: Floats, home: Any, datasets: Sequence[str], n_tasks: int) -> Floats:
-    """(data sets, tasks, metrics)."""
-    return np.array([np.nan_to_num(rank_correlations(values[home == d])[:n_tasks, n_tasks:]) for d in datasets])
 
 
 def _claims(tasks: list[str], names: list[str], found: Floats, drawn: Floats) -> tuple[Claim, ...]:

@@ -86,18 +86,18 @@ def variance(
     scores = scored(study, representation)
     names = chosen_metrics(scores, metrics, tuple(METRIC_TITLES))
     values, cells = scores.values(names), scores.cells
-    home = scores.frame["dataset"].to_numpy()
+    dataset_of = scores.dataset_of
     objectives = scores.frame.groupby(["dataset", "method"]).ngroup().to_numpy()
     if seeds_per_cell(cells) < 2:
         raise Unanswerable(
             "most settings have one seed; what seeds leave unexplained needs two or more of each setting."
         )
-    found = _shares(values, cells, objectives, home, scores.datasets)
+    found = _shares(values, cells, objectives, dataset_of, scores.datasets)
     drawn = np.empty((0, *found[..., 0, :].shape))
     if seeds_per_cell(cells) >= LEAST_SEEDS:
         spread = _cell_means(values, cells) + _widened(values, cells)
         drawn = np.array([
-            _shares(spread[rows], cells[rows], objectives[rows], home[rows], scores.datasets)[..., 0, :]
+            _shares(spread[rows], cells[rows], objectives[rows], dataset_of[rows], scores.datasets)[..., 0, :]
             for rows in resamples(cells, n_resamples, random_state, shorter=False)
         ])  # fmt: skip
         # Resamples scatter about the share of the cell means as they were found, noise and all. That share is not the
@@ -137,12 +137,12 @@ def _widened(values: Floats, cells: Ints) -> Floats:
     return (values - _cell_means(values, cells)) * np.sqrt(size / np.maximum(size - 1, 1))
 
 
-def _shares(values: Floats, cells: Ints, objectives: Ints, home: Any, datasets: Sequence[str]) -> Floats:
+def _shares(values: Floats, cells: Ints, objectives: Ints, dataset_of: Any, datasets: Sequence[str]) -> Floats:
     """(data sets, parts, omega squared and plain, metrics)."""
     out = np.empty((len(datasets), len(PARTS), 2, values.shape[1]))
     in_cell, in_objective = _cell_means(values, cells), _cell_means(values, objectives)
     for d, name in enumerate(datasets):
-        mine = home == name
+        mine = dataset_of == name
         x, n_cells = values[mine], len(np.unique(cells[mine]))
         centre = x.mean(axis=0)
         total = ((x - centre) ** 2).sum(axis=0)
