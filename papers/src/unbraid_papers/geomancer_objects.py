@@ -11,12 +11,12 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.preprocessing import StandardScaler
 
 import unbraid as ub
-from unbraid.geometry.diagonalize import joint_diagonals
 from unbraid.geometry.eigen import lowest_fields
 from unbraid.geometry.graph import joined, symmetrised
 from unbraid.geometry.operator import unpack
 from unbraid.geometry.tangents import tangent_frames
 from unbraid.manifold import nearest
+from unbraid.manifold.diagonalize import joint_diagonals
 from unbraid_papers.bench import Bench
 from unbraid_papers.paper import Cell
 

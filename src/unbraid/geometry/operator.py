@@ -7,14 +7,12 @@ operator is symmetric. ``LANES`` fields lie side by side in the last axis, one v
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from itertools import pairwise
 
 import numpy as np
 
 from unbraid.geometry.graph import Graph
-from unbraid.runtime.kernels import njit
+from unbraid.runtime.kernels import by_rows, njit
 
 Array = np.ndarray
 LANES = 8
@@ -56,17 +54,6 @@ def n_threads(n_jobs: int | None) -> int:
         return 1
     available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return n_jobs if n_jobs > 0 else max(1, available + 1 + n_jobs)
-
-
-def by_rows(kernel: Callable, n: int, threads: int) -> None:
-    """Call ``kernel(start, stop)`` over ranges that cover ``n`` rows; compiled kernels release the lock."""
-    if threads == 1 or n < 1000:
-        kernel(0, n)
-        return
-    edges = np.linspace(0, n, 4 * threads + 1).astype(int)
-    with ThreadPoolExecutor(threads) as pool:
-        for done in [pool.submit(kernel, a, b) for a, b in pairwise(edges)]:
-            done.result()
 
 
 @njit(nogil=True, fastmath=True)

@@ -5,11 +5,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from unbraid.geometry.diagonalize import Clusters, assign, find_clusters, joint_diagonals
+from unbraid.geometry.diagonalize import Clusters, assign, find_clusters
 from unbraid.geometry.eigen import lowest_fields
 from unbraid.geometry.graph import Graph
 from unbraid.geometry.operator import transports, unpack
 from unbraid.geometry.reading import Reading, flat, read_spectrum
+from unbraid.manifold.diagonalize import joint_diagonals
 
 COMMUTING = 0.15
 

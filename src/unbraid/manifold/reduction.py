@@ -151,3 +151,13 @@ def _principal(sample: NDArray, most: int) -> tuple[Floats, NDArray, Floats]:
     # A fixed sign: the largest entry of each component is positive.
     signs = np.sign(components[np.arange(len(components)), np.abs(components).argmax(axis=1)])
     return values[:most], components * np.where(signs == 0, 1, signs)[:, None].astype(components.dtype), values
+
+
+def inverse_root(covariance: Floats, floor: float = 0.0) -> Floats:
+    """The symmetric inverse square root: what it maps has unit covariance. Variances are at least ``floor``.
+
+    >>> inverse_root(np.array([[4.0, 0.0], [0.0, 0.25]])).tolist()
+    [[0.5, 0.0], [0.0, 2.0]]
+    """
+    values, vectors = np.linalg.eigh(covariance)
+    return (vectors / np.sqrt(np.maximum(values, floor))) @ vectors.T

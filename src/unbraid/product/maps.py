@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unbraid.manifold.neighbors import NeighborSearch
+from unbraid.manifold.reduction import inverse_root
 from unbraid.product.diffusion import Diffusion, Floats
 from unbraid.product.groups import Group
 
@@ -131,8 +132,7 @@ def maps_of(walk: Diffusion, points: Floats, groups: list[Group]) -> ProductMaps
         else:
             centre[own] = walk.mean(functions[:, own])
             centred = functions[:, own] - centre[own]
-            values, vectors = np.linalg.eigh(centred.T @ (centred * walk.weights[:, None]))
-            whiten[own, own] = (vectors / np.sqrt(np.maximum(values, 1e-300))) @ vectors.T
+            whiten[own, own] = inverse_root(centred.T @ (centred * walk.weights[:, None]), 1e-300)
         start += size
     radii = [group.radius for group in groups]
     return ProductMaps(

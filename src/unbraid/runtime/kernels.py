@@ -3,9 +3,12 @@
 import sys
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import numba
+import numpy as np
 from numba.core import event
 
 from unbraid.runtime.progress import may_speak
@@ -37,6 +40,17 @@ def njit(**options: Any) -> Callable[[Callable], Callable]:
         return kernel
 
     return decorate
+
+
+def by_rows(kernel: Callable, n: int, threads: int) -> None:
+    """Call ``kernel(start, stop)`` over ranges that cover ``n`` rows; compiled kernels release the lock."""
+    if threads == 1 or n < 1000:
+        kernel(0, n)
+        return
+    edges = np.linspace(0, n, 4 * threads + 1).astype(int)
+    with ThreadPoolExecutor(threads) as pool:
+        for done in [pool.submit(kernel, a, b) for a, b in pairwise(edges)]:
+            done.result()
 
 
 class _Teller(event.Listener):

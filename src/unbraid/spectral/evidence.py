@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
 
 from unbraid.data.observations import Observations
+from unbraid.manifold.reduction import inverse_root
 
 Floats = NDArray[np.float64]
 
 LAGS = 10
 TRIMMED = 0.01  # of the points, at either end of a code
-MAX_SWEEPS, STILL = 200, 1e-10
 
 # What each rotation uses of the evidence.
 ROTATIONS = {
@@ -119,8 +119,8 @@ def by_pairs(Z: Floats, pairs: NDArray[np.intp]) -> Floats:
     if len(pairs) < 10 * Z.shape[1]:
         raise ValueError(f"{len(pairs)} pairs are too few for {Z.shape[1]} factors; give {10 * Z.shape[1]} or more.")
     steps = Z[pairs[:, 0]] - Z[pairs[:, 1]]
-    values, vectors = np.linalg.eigh(steps.T @ steps / len(steps))
-    white = (vectors / np.sqrt(np.maximum(values, 1e-12 * values[-1]))) @ vectors.T
+    moments = steps.T @ steps / len(steps)
+    white = inverse_root(moments, 1e-12 * np.linalg.norm(moments, 2))
     D = steps @ white.T
     # Slices of the fourth moments: where one factor differs at a time, the right rotation diagonalises all of them.
     slices = [(D * (D[:, [a]] * D[:, [b]])).T @ D / len(D) for a in range(D.shape[1]) for b in range(a + 1)]
@@ -144,8 +144,7 @@ def by_condition(Z: Floats, y: ArrayLike) -> Floats:
             "rotation='condition' needs two or more."
         )
     within = np.stack([np.cov(Z[labels == name].T) for name in large])
-    values, vectors = np.linalg.eigh(np.average(within, axis=0, weights=counts[counts > 5 * Z.shape[1]]))
-    white = (vectors / np.sqrt(values)) @ vectors.T
+    white = inverse_root(np.average(within, axis=0, weights=counts[counts > 5 * Z.shape[1]]))
     return _unit_rows(joint_diagonaliser(white @ within @ white.T) @ white)
 
 
@@ -167,7 +166,7 @@ def by_labels(Z: Floats, y: ArrayLike) -> Floats:
 
 
 def joint_diagonaliser(matrices: Floats) -> Floats:
-    """Orthogonal R that makes every R M R^T as diagonal as can be, by Jacobi turns (Cardoso, Souloumiac 1996).
+    """Orthogonal R that makes every R M R^T as diagonal as can be.
 
     >>> import numpy as np
     >>> R = np.array([[0.6, 0.8], [-0.8, 0.6]])
@@ -175,24 +174,9 @@ def joint_diagonaliser(matrices: Floats) -> Floats:
     >>> np.abs(found @ R.T).round(6).tolist() in ([[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]])
     True
     """
-    M, d = matrices.copy(), matrices.shape[1]
-    R = np.eye(d)
-    for _ in range(MAX_SWEEPS):
-        moved = 0.0
-        for a in range(d):
-            for b in range(a):
-                h = np.stack([M[:, b, b] - M[:, a, a], 2 * M[:, b, a]])
-                G = h @ h.T
-                angle = 0.5 * np.arctan2(2 * G[0, 1], G[0, 0] - G[1, 1] + np.hypot(G[0, 0] - G[1, 1], 2 * G[0, 1]))
-                c, s = np.cos(angle), np.sin(angle)
-                J = np.array([[c, s], [-s, c]])
-                M[:, [b, a]] = J @ M[:, [b, a]]
-                M[:, :, [b, a]] = M[:, :, [b, a]] @ J.T
-                R[[b, a]] = J @ R[[b, a]]
-                moved = max(moved, abs(s))
-        if moved < STILL:
-            break
-    return R
+    from unbraid.manifold.diagonalize import joint_diagonals  # a kernel of its own, for those who ask for it
+
+    return joint_diagonals(matrices[None])[0][0].T
 
 
 def _unit_rows(matrix: Floats) -> Floats:
