@@ -133,6 +133,7 @@ def page_of(browser):
     def start(address, **options):
         context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
         contexts.append(context)
+        context.set_default_timeout(300_000)  # a last stop: the machine may be busy
         page = context.new_page()
         page.route("**/*", check)
         page.on("pageerror", lambda error: faults.append(str(error)))

@@ -68,6 +68,7 @@ def test_the_page_shows_the_first_picture_and_then_follows_the_sliders(slow, bro
     serve, go = slow
     address, _ = serve("grid")
     page = browser.new_page()
+    page.set_default_timeout(300_000)
     try:
         page.goto(address)
         until(page, "document.querySelector('.now')?.dataset.drawn === '1'")

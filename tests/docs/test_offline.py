@@ -68,6 +68,7 @@ def page(monkeypatch):
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=script.chromium(), args=["--no-sandbox"])
         found = browser.new_page()
+        found.set_default_timeout(300_000)
         found.route("**/*", check)
         found.on("pageerror", lambda error: faults.append(str(error)))
         found.on("console", lambda told: faults.append(told.text) if told.type == "error" else None)

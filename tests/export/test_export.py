@@ -12,7 +12,12 @@ from unbraid.methods import METHODS
 onnxruntime = pytest.importorskip("onnxruntime")
 pytest.importorskip("onnxscript")
 
-EXPORTED = [name for name, m in METHODS.items() if m.family in ("spectral", "autoencoders", "flows")]
+FAST = ("hessian-ica", "pca-ica", "vae", "irmae", "gin")  # one of each kind of graph: torch takes 10 s to trace one
+EXPORTED = [
+    name if name in FAST else pytest.param(name, marks=pytest.mark.slow)
+    for name, m in METHODS.items()
+    if m.family in ("spectral", "autoencoders", "flows")
+]
 CONDITIONAL = ("nice", "realnvp", "gin")
 FLOW = {"n_init": 1, "n_blocks": 2, "max_steps": 15}
 
@@ -66,10 +71,10 @@ def test_graphs_of_vectors_are_the_model(name, tmp_path):
     ("name", "options"),
     [
         ("beta-vae", {"preset": "small"}),
-        ("beta-vae", {"preset": "patches"}),
-        ("beta-vae", {"preset": "paper"}),
-        ("irmae", {}),
-        ("hessian-autoencoder", {}),
+        pytest.param("beta-vae", {"preset": "patches"}, marks=pytest.mark.slow),
+        pytest.param("beta-vae", {"preset": "paper"}, marks=pytest.mark.slow),
+        pytest.param("irmae", {}, marks=pytest.mark.slow),
+        pytest.param("hessian-autoencoder", {}, marks=pytest.mark.slow),
         ("hessian-ica", {}),
         ("gin", {"hidden": (4, 4, 8), "n_blocks": (1, 1, 1)}),
     ],
