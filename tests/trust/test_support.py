@@ -5,7 +5,7 @@ import pytest
 
 from unbraid.manifold.noise import structure
 from unbraid.manifold.surroundings import edge_ratio, end_distance, off_tangent, torus
-from unbraid.trust.support import ball, dependence, dependent, emptiness, raggedness, separability
+from unbraid.trust.support import ball, dependence, dependent, emptiness, power_of, raggedness, separability
 from unbraid.trust.table import FIGURES
 
 DEPENDENT, RAGGED, HOLLOW, GAUSSIAN, SIGMAS, MEETS = (
@@ -103,3 +103,15 @@ def test_off_tangent_is_the_share_of_noise(rng):
     """White noise of p directions: all but d of p, up to the spread of eigenvalues that sampling makes."""
     assert off_tangent(rng.normal(size=(2000, 3)), 3) == pytest.approx(0, abs=1e-12)
     assert 0.4 < off_tangent(rng.normal(size=(2000, 10)), 2) < 0.8
+
+
+@pytest.mark.parametrize(("key", "n", "d"), [("dependence", 200, 2), ("raggedness", 200, 2), ("raggedness", 1000, 2)])
+def test_the_table_of_power_is_what_draws_show(rng, key, n, d):
+    """Twelve draws against the forty of the table: three standard errors of either end."""
+    draw = {
+        "dependence": lambda: dependence(dependent(n, d, rng)),
+        "raggedness": lambda: raggedness(ball(n, d, rng), rng),
+    }
+    noticed = np.mean([not FIGURES[key].holds(draw[key]()) for _ in range(12)])
+    assert noticed == pytest.approx(power_of(key, n, d), abs=0.35)
+    assert power_of(key, 10**6, d) == power_of(key, 2000, d)

@@ -1,14 +1,11 @@
 """What a first fit shows: loops, distances that are kept, and codes that are independent, a product, not Gaussian."""
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
 from unbraid.diagnosis.findings import FOR_LOOPS, Finding, finding
-from unbraid.diagnosis.ground import DRAWS, LOCAL_COMPONENTS, MOST_FACTORS, Ground, quietly
-from unbraid.manifold.pairs import isometry_of_pairs, neighbor_pairs
-from unbraid.manifold.surroundings import EDGE, edge_ratio, end_distance, torus
+from unbraid.diagnosis.ground import LOCAL_COMPONENTS, MOST_FACTORS, Ground, quietly
+from unbraid.manifold.surroundings import EDGE, edge_ratio, end_distance
 from unbraid.product.estimator import ProductManifold
 from unbraid.spectral.factors import HessianICA
 from unbraid.spectral.pca_ica import PCAICA
@@ -58,9 +55,9 @@ def _by_edge(ground: Ground, round_: list[str], whole: bool, rng: np.random.Rand
         words = f"The ends of the curve meet: they lie {ends:.2g} times its longest step apart."
     else:
         words = f"The points have {100 * ratio:.0f} % of the edge of a box: part of it or all of it closes in itself."
-    drawn = [not edge.holds(edge_ratio(torus(len(points), d, rng), d), d) for _ in range(3)]
     what = "a circle" if d == 1 else "a torus"
-    return finding("edge", holds, ratio, words, threshold=edge.limit(d), power=float(np.mean(drawn)), violation=what)
+    power = support.power_of("edge", len(points), d)
+    return finding("edge", holds, ratio, words, threshold=edge.limit(d), power=power, violation=what)
 
 
 def _wraps(kinds: list[str]) -> str:
@@ -84,12 +81,10 @@ def first_codes(ground: Ground) -> tuple[Floats | None, list[Finding]]:
     codes = model.embedding_ if whole else model.maps_(ground.points[:, : model.pca_components_])
     shown = model.diagnostics_
     turned = _rotation(shown.rotation_doubt, shown.rotation_uncertainty)
-    return codes, [_isometry(ground, codes), _density(shown.extension_error), turned]
+    return codes, [_isometry(ground, shown.local_isometry), _density(shown.extension_error), turned]
 
 
-def _isometry(ground: Ground, codes: Floats) -> Finding:
-    i, j, lengths = neighbor_pairs(ground.points, 15)
-    figure = isometry_of_pairs(codes[i] - codes[j], lengths)[0]
+def _isometry(ground: Ground, figure: float) -> Finding:
     noisy = not FIGURES["off_tangent"].holds(ground.noise)
     holds = True if FIGURES["local_isometry"].holds(figure) else None if noisy else False
     words = (
@@ -121,46 +116,33 @@ def code_findings(codes: Floats, rng: np.random.RandomState) -> list[Finding]:
     if codes.shape[1] == 1:
         words = "One factor: there is nothing that it could depend on, or be mixed up with."
         return [finding(key, True, None, words) for key in ("dependence", "raggedness", "emptiness", "separability")]
+    depends, ragged = support.dependence(codes), support.raggedness(codes, rng)
+    empty, most = support.mean_emptiness(codes, rng), support.hollow(len(codes))
     return [
-        _effect("dependence", support.dependence, support.dependent, codes, rng,
-                "two factors of correlation .6", "Mutual information of two codes is {:.3f} nats"),
-        _effect("raggedness", lambda c: support.raggedness(c, rng), support.ball, codes, rng,
-                "a ball", "Combinations of codes that should occur lie {:.2f} times as far from the data as chance"),
-        _effect("emptiness", lambda c: _emptiness(c, rng), support.ball, codes, rng,
-                "a ball", "{:.1%} of the box of the codes is empty without a reason", support.hollow(len(codes))),
-        _gaussian(codes, rng),
+        _effect("dependence", depends, codes, f"Mutual information of two codes is {max(depends, 0):.3f} nats"),
+        _effect("raggedness", ragged, codes,
+                f"Combinations of codes that should occur lie {ragged:.2f} times as far from the data as chance"),
+        _effect("emptiness", empty, codes, f"{max(empty, 0):.1%} of the box of the codes is empty without a reason",
+                most),
+        _gaussian(codes),
     ]  # fmt: skip
 
 
-def _emptiness(codes: Floats, rng: np.random.RandomState) -> float:
-    return float(np.mean([support.emptiness(codes, rng) for _ in range(3)]))
-
-
-def _effect(
-    key: str,
-    measure: Callable[[Floats], float],
-    violation: Callable[[int, int, np.random.RandomState], Floats],
-    codes: Floats,
-    rng: np.random.RandomState,
-    what: str,
-    words: str,
-    limit: float | None = None,
-) -> Finding:
-    n, d = codes.shape
+def _effect(key: str, value: float, codes: Floats, words: str, limit: float | None = None) -> Finding:
     threshold = FIGURES[key].limit() if limit is None else limit
-    figure = max(measure(codes), 0.0)
-    holds = figure <= threshold
-    power = float(np.mean([measure(violation(n, d, rng)) > threshold for _ in range(DRAWS)]))
-    text = words.format(figure) + (", as of a product." if holds else ": not a product.")
-    return finding(key, holds, figure, text, threshold=threshold, power=power, violation=what)
+    holds = value <= threshold
+    text = words + (", as of a product." if holds else ": not a product.")
+    what = "two factors of correlation .6" if key == "dependence" else "a ball"
+    power = support.power_of(key, *codes.shape)
+    return finding(key, holds, max(value, 0.0), text, threshold=threshold, power=power, violation=what)
 
 
-def _gaussian(codes: Floats, rng: np.random.RandomState) -> Finding:
+def _gaussian(codes: Floats) -> Finding:
     law = FIGURES["separability"]
     figure = support.separability(codes)
-    drawn = [not law.holds(support.separability(rng.standard_normal(codes.shape))) for _ in range(DRAWS)]
     holds = True if law.holds(figure, "clear") else None if law.holds(figure) or len(codes) < FEWEST else False
     words = f"What tells two codes from their rotations is {figure:.1f} times what chance makes of Gaussians." + (
         f" With {len(codes)} points, factors that are not Gaussian may look so too." if holds is None else ""
     )
-    return finding("separability", holds, figure, words, power=float(np.mean(drawn)), violation="Gaussian factors")
+    power = support.power_of("separability", *codes.shape)
+    return finding("separability", holds, figure, words, power=power, violation="Gaussian factors")

@@ -25,7 +25,6 @@ Fitted = TypeVar("Fitted")
 MOST_ROWS = 2000  # that are looked at
 FEWEST_ROWS = 30
 MOST_FACTORS = 6  # beyond, local Hessians need more neighbours than any data of these sizes have
-DRAWS = 10
 LOCAL_COMPONENTS = 20  # in which tangents are looked for: twice the dimension and one more is enough (Whitney)
 
 

@@ -33,8 +33,19 @@ def apart(points: Floats) -> tuple[float, int]:
     return 1 - graph.largest_share, graph.n_components
 
 
-def off_tangent(points: Floats, d: int) -> float:
+def off_tangent(points: Floats, d: int, near: NDArray[np.intp] | None = None) -> float:
     """Median share of the variance of a neighbourhood that lies off its d-dimensional tangent: noise and curvature.
+
+    Parameters
+    ----------
+    points : array (n, features)
+    d : int
+    near : array of int, (neighbourhoods, k), optional
+        Which points make a neighbourhood; by default each point with its 16 nearest, or 6 d if that is more.
+
+    Returns
+    -------
+    float
 
     Examples
     --------
@@ -42,10 +53,10 @@ def off_tangent(points: Floats, d: int) -> float:
     >>> off_tangent(flat, 2) < 1e-9
     True
     """
-    k = min(max(16, 6 * d), len(points) - 1)
-    _, near = neighborhoods(points, k + 1)
+    if near is None:
+        _, near = neighborhoods(points, min(max(16, 6 * d), len(points) - 1) + 1)
     around = points[near] - points[near].mean(axis=1, keepdims=True)
-    values = np.linalg.eigvalsh(np.einsum("nki,nkj->nij", around, around))
+    values = np.linalg.eigvalsh(around.transpose(0, 2, 1) @ around)
     return float(np.median(1 - values[:, -d:].sum(axis=1) / np.maximum(values.sum(axis=1), 1e-300)))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unbraid.manifold.pairs import closest_pairs, isometry_of_pairs
-from unbraid.manifold.surroundings import EDGE, edge_ratio, end_distance
+from unbraid.manifold.surroundings import EDGE, edge_ratio, end_distance, off_tangent
 from unbraid.spectral.landmarks import Embedded
 from unbraid.spectral.trial import metric_root
 from unbraid.spectral.uncertainty import TurnUncertainty
@@ -73,7 +73,7 @@ def figures_of(
         "redundant": float(min(measured["n_redundant"], 5)),
         "extension": np.log10(max(measured["extension_error"], 1e-5)),
         "residual": np.log10(max(1 - float(points[:, :d].var(axis=0).sum() / points.var(axis=0).sum()), 1e-8)),
-        "noise": np.log10(max(_off_tangent(choice.points, choice.near, d, rows[:300]), 1e-8)),
+        "noise": np.log10(max(off_tangent(choice.points, d, choice.near[rows[:300]]), 1e-8)),
         "pieces": float(choice.n_outside > 0),
     }
 
@@ -116,11 +116,3 @@ def _explained(components: Floats, codes: Floats) -> float:
     centred = codes - codes.mean(axis=0)
     left = centred - design @ np.linalg.lstsq(design, centred, rcond=None)[0]
     return float((1 - (left**2).sum(axis=0) / np.maximum((centred**2).sum(axis=0), 1e-300)).min())
-
-
-def _off_tangent(points: Floats, near: NDArray[np.intp], d: int, rows: NDArray[np.intp]) -> float:
-    """Median share of the variance of a neighbourhood that lies off its d-dimensional tangent."""
-    around = points[near[rows]]
-    around = around - around.mean(axis=1, keepdims=True)
-    values = np.linalg.svd(around, compute_uv=False) ** 2
-    return float(np.median(1 - values[:, :d].sum(axis=1) / np.maximum(values.sum(axis=1), 1e-300)))

@@ -17,6 +17,7 @@ from unbraid.trust.table import FIGURES
 Floats = NDArray[np.float64]
 
 N_BINS = 12
+POWER_POINTS = (50, 100, 200, 500, 1000, 2000)
 PLENTY = 1000  # points with which chance leaves no hollows of that size
 
 ANGLES = 45
@@ -138,6 +139,11 @@ def emptiness(codes: Floats, rng: np.random.RandomState) -> float:
     return float(np.mean(_gaps(box, scaled) > usual) - 0.05)
 
 
+def mean_emptiness(codes: Floats, rng: np.random.RandomState) -> float:
+    """The mean of three measurements of :func:`emptiness`, which draw other points of the box."""
+    return float(np.mean([emptiness(codes, rng) for _ in range(3)]))
+
+
 def hollow(n: int) -> float:
     """The emptiness that n points of a product may have: with few of them chance leaves hollows.
 
@@ -196,6 +202,51 @@ def _logcosh(u: Floats) -> Floats:
 def near_gaussian(kurtosis: Floats, n: int) -> NDArray[np.bool_]:
     """Factors whose excess kurtosis is below 0.1 or within two standard errors, sqrt(24 / n), of zero."""
     return np.abs(kurtosis) < max(FIGURES["kurtosis"].limit(), 2 * (24 / max(n, 1)) ** 0.5)
+
+
+# Share of 40 draws in which a clear violation is noticed, by figure, factors and ``POWER_POINTS``: two factors of
+# correlation .6, a ball (raggedness and emptiness), Gaussian factors, a torus. Made by benchmarks/calibrate_power.py.
+POWER = {
+    "dependence": {
+        2: (0.40, 0.75, 1.00, 1.00, 1.00, 1.00),
+        3: (0.28, 0.88, 1.00, 1.00, 1.00, 1.00),
+        4: (0.38, 0.82, 0.97, 1.00, 1.00, 1.00),
+        6: (0.30, 0.82, 1.00, 1.00, 1.00, 1.00),
+    },
+    "raggedness": {
+        2: (0.05, 0.10, 0.15, 0.78, 1.00, 1.00),
+        3: (0.00, 0.00, 0.00, 0.00, 0.00, 0.00),
+        4: (0.00, 0.00, 0.00, 0.00, 0.00, 0.00),
+        6: (0.00, 0.00, 0.00, 0.00, 0.00, 0.00),
+    },
+    "emptiness": {
+        2: (0.00, 0.00, 0.00, 0.38, 1.00, 1.00),
+        3: (0.00, 0.00, 0.00, 0.25, 1.00, 1.00),
+        4: (0.00, 0.00, 0.00, 0.00, 0.95, 1.00),
+        6: (0.00, 0.00, 0.00, 0.00, 0.00, 0.03),
+    },
+    "separability": {
+        2: (0.90, 0.88, 0.95, 0.95, 1.00, 0.97),
+        3: (1.00, 1.00, 1.00, 1.00, 1.00, 1.00),
+        4: (1.00, 1.00, 1.00, 1.00, 1.00, 1.00),
+        6: (1.00, 1.00, 1.00, 1.00, 1.00, 1.00),
+    },
+    "edge": {
+        1: (0.97, 1.00, 1.00, 1.00, 1.00, 1.00),
+        2: (1.00, 1.00, 1.00, 1.00, 1.00, 1.00),
+        3: (0.97, 1.00, 1.00, 1.00, 1.00, 1.00),
+    },
+}
+
+
+def power_of(key: str, n: int, d: int) -> float:
+    """How often n points of d factors that break an assumption are noticed; the nearest number of factors counts.
+
+    >>> power_of("raggedness", 2000, 2), power_of("raggedness", 100, 2) < 0.5
+    (1.0, True)
+    """
+    shares = POWER[key][min(POWER[key], key=lambda known: abs(known - d))]
+    return float(np.interp(np.log(n), np.log(POWER_POINTS), shares))
 
 
 def ball(n: int, d: int, rng: np.random.RandomState) -> Floats:
