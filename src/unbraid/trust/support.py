@@ -268,4 +268,4 @@ def _permuted(values: Floats, rng: np.random.RandomState) -> Floats:
 
 
 def _gaps(queries: Floats, points: Floats) -> Floats:
-    return cKDTree(points, leafsize=16).query(queries)[0]
+    return np.asarray(cKDTree(points, leafsize=16).query(queries)[0])
