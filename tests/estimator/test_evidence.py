@@ -34,7 +34,8 @@ def test_the_table_names_the_keywords_of_fit(name):
     keywords = [p.name for p in inspect.signature(method.load().fit).parameters.values() if p.kind is p.KEYWORD_ONLY]
     assert set(keywords) == set(method.uses) - {"labels"}
     assert set(method.needs) - {"torch"} <= set(method.uses)
-    assert set(keywords) <= set(inspect.signature(method.load().fit_transform).parameters) | {"sets"}
+    both = inspect.signature(method.load().fit_transform).parameters.values()
+    assert set(keywords) <= {p.name for p in both} or any(p.kind is p.VAR_KEYWORD for p in both)
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -53,12 +54,18 @@ def codes_of(model, X):
     ) else model.transform(X)  # fmt: skip
 
 
+@pytest.mark.parametrize("name", [name for name, method in METHODS.items() if set(method.needs) & set(EVIDENCE)])
+def test_evidence_that_is_needed_is_asked_for(name):
+    with pytest.raises(ValueError, match=r"\b(y|pairs|time|sets)\b"):
+        small(name).fit(DATA.table)
+
+
 @pytest.mark.parametrize("name", METHODS)
 def test_observations_are_taken_as_x_and_change_nothing(name):
     estimator = small(name).set_params(random_state=0)
     used = {kind: KNOWN[kind] for kind in estimator.uses if kind != "sets"}  # a small one draws its sets itself
     known = ub.Observations(DATA.table, factors=np.arange(N), **used)
-    alone = estimator.fit(DATA.table, *used.values())
+    alone = estimator.fit(DATA.table, **{"y" if kind == "labels" else kind: value for kind, value in used.items()})
     codes = codes_of(alone, DATA.table)
     assert set(alone.evidence_) == set(used)
     np.testing.assert_array_equal(codes_of(estimator.fit(known), known), codes)

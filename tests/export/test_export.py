@@ -8,6 +8,7 @@ import pytest
 import unbraid as ub
 from tests.facts import facts
 from unbraid.methods import METHODS
+from unbraid.testing.data import needed_evidence
 
 onnxruntime = pytest.importorskip("onnxruntime")
 pytest.importorskip("onnxscript")
@@ -34,7 +35,8 @@ def settings_of(name):
 
 def fitted(name, X):
     model = getattr(ub, METHODS[name].estimator)(**settings_of(name), random_state=0)
-    return model.fit(X, np.arange(len(X)) % 3) if name in CONDITIONAL else model.fit(X)
+    labels = np.arange(len(X)) % 3 if "labels" in METHODS[name].uses else None
+    return model.fit(X, labels, **needed_evidence(model, len(X)))
 
 
 def run(path, rows):

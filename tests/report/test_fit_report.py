@@ -11,6 +11,7 @@ from tests.facts import facts
 from unbraid.estimator.summary import Fact, Section, Summary
 from unbraid.methods import METHODS
 from unbraid.report.pages import PICTURES
+from unbraid.testing.data import needed_evidence
 from unbraid.trust.warnings import ConvergenceWarning, TrustWarning
 
 PICTURES_XY = ub.datasets.load("shapes-xy", image_size=16).sample(150, random_state=0)
@@ -38,7 +39,9 @@ def small(name, n_codes=3):
     else:
         X, factors = ub.datasets.load("product-manifold", manifolds=["S2", "S2"]).sample(300, random_state=0)
         settings |= {"dim": 4} if name == "geomancer" else {}
-    return method.load()(**settings), X, labels, factors
+    model = method.load()(**settings)
+    needed = needed_evidence(model, len(X))
+    return model, ub.Observations(X, **needed) if needed else X, labels, factors
 
 
 EXPECTED = {

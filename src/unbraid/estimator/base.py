@@ -11,7 +11,7 @@ from unbraid.data.observations import Observations, data_of, observe
 from unbraid.data.rows import Rows
 from unbraid.estimator.parameters import Parameters
 from unbraid.estimator.summary import Summary
-from unbraid.methods import methods_using, uses_of
+from unbraid.methods import EVIDENCE, method_of_class, methods_using, uses_of
 from unbraid.saving.persistence import Persistent
 
 
@@ -61,6 +61,11 @@ class Estimator(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         for name in set(observed.evidence) - set(uses_of(type(self))):
             users = ", ".join(methods_using(name)) or "none"
             raise ValueError(f"{type(self).__name__} does not use {name}. Methods that do: {users}.")
+        method = method_of_class(type(self))
+        needs = set(method.needs if method else ()) - {"labels"}  # GIN says itself why it needs y
+        for name in needs & set(EVIDENCE):
+            if name not in observed.evidence:
+                raise ValueError(f"{type(self).__name__} needs {name}: fit(X, {name}=...).")
         self.evidence_ = observed.marks()
         return observed
 

@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from unbraid.estimator.summary import Fact, Section, Summary
-from unbraid.methods import method_of_class
 from unbraid.metrics import mcc
 from unbraid.saving.names import parameters_of
 from unbraid.saving.persistence import load
-from unbraid.testing.data import Data, kinds_of
+from unbraid.testing.data import Data, kinds_of, needed_evidence
 from unbraid.trust.warnings import UnbraidWarning
 
 SAME = 1e-4  # in standard deviations of a code: what the order of sums in single precision may change
@@ -37,10 +36,8 @@ def _fresh(estimator: Any, **parameters: Any) -> Any:
 
 def _fitted(model: Any, X: Any, data: Data, n: int | None = None) -> Any:
     """Fit with labels, which may be ignored, and with what else the table says that the method needs."""
-    labels, method = data.labels[:n], method_of_class(type(model))
-    rows = np.arange(len(labels))
-    known = {"pairs": rows.reshape(2, -1).T, "time": rows, "sets": rows // 2, "covariates": rows}
-    return model.fit(X, labels, **{name: known[name] for name in known if method and name in method.needs})
+    labels = data.labels[:n]
+    return model.fit(X, labels, **needed_evidence(model, len(labels)))
 
 
 def _needs(estimator: Any, *parameters: str) -> None:

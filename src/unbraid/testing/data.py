@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from unbraid import datasets
 from unbraid.data.sources import Blocks
+from unbraid.methods import method_of_class
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,13 @@ def known_data(n: int = 80) -> Data:
     squares = (place[:, None] - u[:, 0, None, None]) ** 2 + (place - u[:, 1, None, None]) ** 2
     pictures = np.round(255 * np.exp(-squares / 0.08)).astype(np.uint8)
     return Data(u, table, pictures, rng.normal(size=(n, 4)), (u[:, 0] > 0.5) + 2 * (u[:, 1] > 0.5))
+
+
+def needed_evidence(model: Any, n: int) -> dict[str, NDArray]:
+    """What a method needs besides X and labels, made up for an even number of rows."""
+    rows, method = np.arange(n), method_of_class(type(model))
+    known = {"pairs": rows.reshape(2, -1).T, "time": rows, "sets": rows // 2, "covariates": rows}
+    return {name: value for name, value in known.items() if method and name in method.needs}
 
 
 @contextmanager
