@@ -112,11 +112,11 @@ def figure_list() -> list[str]:
 
 
 def _entry(key: str, figure: Figure) -> list[str]:
-    star = " *(informs)*" if figure.assumption and not figure.decides else ""
+    star = " (informs)" if not figure.decides else ""
     title = f"{figure.name}; assumption: {figure.assumption}{star}" if figure.assumption else figure.name
     parts = {
         "Formula": figure.formula,
-        "In doubt": figure.doubt and f"{figure.doubt}; calibrated on {figure.calibrated}",
+        "In doubt": figure.doubt and f"{figure.doubt}; calibration: {figure.calibrated}",
         "What to do": _plain(re.sub(r"\{[^}]*\}", "…", figure.remedy)),
         "Warning": figure.code and f":doc:`warnings/{figure.code}`",
     }

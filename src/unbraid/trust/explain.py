@@ -64,7 +64,7 @@ def about_figure(key: str) -> dict[str, str]:
     parts = {
         "Formula": re.sub(r":math:`([^`]*)`", r"\1", line.formula),
         "In doubt": line.doubt,
-        "Calibrated on": line.calibrated,
+        "Calibration": line.calibrated,
         "Assumption of the diagnosis": line.assumption,
         "What to do": _open(line.remedy),
         "Warning": line.code,
