@@ -6,16 +6,39 @@ Exit codes: 0 done; 1 a fault of this program; 2 something that the user can men
 import sys
 import traceback
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from unbraid import __version__
 from unbraid.cli.flags import in_flags
 
 ISSUES = "https://github.com/unbraid/unbraid/issues"
+# Modules of this folder, in the order of the help page; each has register(app).
+COMMANDS = ("demo", "diagnose", "fit", "explore", "evaluate", "probe", "study", "reproduce", "datasets", "explain")
+
+
+class LazyCommands(TyperGroup):
+    """Imports the module of a command when it is asked for; the page of help asks for all."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """All commands, in the order of the help page."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of a name, or None."""
+        if cmd_name not in COMMANDS:
+            return None
+        one = typer.Typer(rich_markup_mode="rich", pretty_exceptions_enable=False, add_completion=False)
+        one.callback()(lambda: None)  # keeps a single command from becoming the program itself
+        import_module(f"unbraid.cli.{cmd_name}").register(one)
+        return typer.main.get_group(one).commands[cmd_name]
+
+
 app = typer.Typer(
     name="unbraid",
+    cls=LazyCommands,
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
@@ -39,13 +62,6 @@ def _options(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
     ] = False,
 ) -> None: ...
-
-
-# Modules of this folder, in the order of the help page; each has register(app).
-COMMANDS = ("demo", "diagnose", "fit", "explore", "evaluate", "probe", "study", "reproduce", "datasets", "explain")
-
-for _name in COMMANDS:
-    import_module(f"unbraid.cli.{_name}").register(app)
 
 
 def main() -> None:

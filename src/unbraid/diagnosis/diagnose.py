@@ -9,6 +9,7 @@ from unbraid.diagnosis.codes import code_findings, first_codes, loops_finding
 from unbraid.diagnosis.findings import FOR_LOOPS, LOOPS, Diagnosis, Finding, labels_serve, verdict_of
 from unbraid.diagnosis.ground import MOST_FACTORS, Ground, ground_findings, survey
 from unbraid.runtime.randomness import check_random_state
+from unbraid.runtime.threads import one_thread
 from unbraid.spectral.selection import given_factors
 
 
@@ -69,6 +70,7 @@ def diagnose(
     return examine(known, n_factors=n_factors, random_state=random_state)[0]
 
 
+@one_thread()  # its many small products gain nothing from threads, which wait for each other by spinning
 def examine(
     known: Observations, *, n_factors: int | str = "auto", random_state: Any = 0
 ) -> tuple[Diagnosis, dict[str, Any]]:
