@@ -1,7 +1,6 @@
 """What all autoencoders share: parameters, checked data, and the way from networks to trained weights."""
 
 import copy
-from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,10 +15,10 @@ from unbraid.estimator.parameters import COUNT
 from unbraid.estimator.summary import Summary
 from unbraid.networks.autoencoder import initialise
 from unbraid.networks.layout import as_images
-from unbraid.training.batches import BLOCK, Batch, Batches, Points
+from unbraid.training.batches import BLOCK, Batches, Points
 from unbraid.training.devices import Accelerated, Device
 from unbraid.training.estimator import TrainedEstimator
-from unbraid.training.trainer import Group, Loss, Schedule, Trainer
+from unbraid.training.trainer import Group, Schedule, Trainer
 
 
 class AutoencoderEstimator(AutoencoderCoder):
@@ -143,7 +142,7 @@ class AutoencoderEstimator(AutoencoderCoder):
         self.center_ = total / points.n
         squares = sum(float(np.square(b - self.center_).sum()) for b in points.rows.stored(BLOCK))
         points.center = self.center_
-        self.scale_ = float(np.sqrt(squares / (points.n * self.n_features_in_))) or 1.0
+        points.scale = self.scale_ = float(np.sqrt(squares / (points.n * self.n_features_in_))) or 1.0
 
     def _before_training(self, points: Points, seed: int) -> None:
         """A place for what must be known first."""
@@ -205,7 +204,7 @@ class AutoencoderEstimator(AutoencoderCoder):
 
     def _train(self, networks: nn.ModuleDict, points: Points, schedule: Schedule, preset: Preset, seed: int) -> None:
         device = self._device()
-        objective = self._standardised(self._objective(networks, points, schedule))
+        objective = self._objective(networks, points, schedule)
         self.networks_ = "" if self.encoder is None else f"{type(self.encoder).__name__}, {type(self.decoder).__name__}"
         identity = self._identity(
             seed,
@@ -219,14 +218,3 @@ class AutoencoderEstimator(AutoencoderCoder):
         self._run(trainer, device, schedule.max_steps, identity)
         self.weights_ = {k: v.detach().cpu().contiguous().numpy().copy() for k, v in networks.state_dict().items()}
         self._cached = networks.to("cpu").eval()
-
-    def _standardised(self, objective: Any) -> Any:
-        if self.scale_ == 1.0 and np.ndim(self.center_) == 0:
-            return objective
-
-        def standardised(batch: Batch) -> Iterator[Loss]:
-            batch.x = batch.x / self.scale_  # points are centred before they become float32
-            batch.partner = None if batch.partner is None else batch.partner / self.scale_
-            return objective(batch)
-
-        return standardised

@@ -73,9 +73,12 @@ class Points:
     endless : bool
     center : array (features,) or None
         Subtracted from vectors in float64, so that a large offset costs no digits.
+    scale : float
+        What they are divided by then.
     """
 
     center: np.ndarray | None = None
+    scale = 1.0
 
     def __init__(self, rows: Rows, known: Mapping[str, np.ndarray] | None = None):
         self.known = dict(known or {})
@@ -103,7 +106,8 @@ class Points:
             self.rows.clean(stored)
         values = stored if self.center is None else stored - self.center
         x = torch.from_numpy(np.array(values, dtype=np.float32, order="C"))
-        return as_images(x / self.rows.unit if self.rows.unit != 1 else x, self.rows.row_shape)
+        unit = self.rows.unit * self.scale  # pictures have a unit, vectors a scale
+        return as_images(x / unit if unit != 1 else x, self.rows.row_shape)
 
 
 class Batches:
