@@ -106,7 +106,7 @@ def factor_vae(
 
     Parameters
     ----------
-    factors, codes, n_bins, random_state
+    factors, codes
         As for :func:`beta_vae`.
     n_train, n_test : int
         Batches to learn the majority votes from, and to score them on.
@@ -114,6 +114,8 @@ def factor_vae(
         Samples in a batch.
     threshold : float
         Codes with a smaller standard deviation are pruned. The study sets .05; 0 prunes constant codes only.
+    n_bins, random_state
+        As for :func:`beta_vae`.
 
     Returns
     -------

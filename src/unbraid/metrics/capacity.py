@@ -115,10 +115,12 @@ def dci_es(
 
     Parameters
     ----------
-    factors, codes, factors_test, codes_test, backend, test_size, random_state
+    factors, codes, factors_test, codes_test
         As for :func:`~unbraid.metrics.dci`.
     probe : {"fourier", "trees"}
         Family of probes for explicitness.
+    backend, test_size, random_state
+        As for :func:`~unbraid.metrics.dci`.
 
     Returns
     -------

@@ -32,8 +32,14 @@ def local_isometry(
     pairs : {"edges", "closest"}
         "edges": the pairs of the graph of ``n_neighbors`` nearest neighbours of X. "closest": the paper's score, the
         ``closest`` share of all pairs; where the sampling is uneven these sit in the dense regions only.
+    n_neighbors : int
+        Of "edges".
+    closest : float
+        Share of all pairs, of "closest".
     max_points : int
         A random subset of this size is scored when there are more points.
+    random_state : int, RandomState or Generator
+        Draws that subset.
 
     References
     ----------

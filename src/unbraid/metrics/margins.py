@@ -31,9 +31,11 @@ def sap(
     ----------
     factors : array (n_samples, n_factors)
         Integers are classes, floats are continuous. Constant factors are left out.
+    codes, factors_test, codes_test
+        As for :func:`~unbraid.metrics.downstream`.
     C : float
         Inverse penalty of the support vector machine.
-    codes, factors_test, codes_test, test_size, random_state
+    test_size, random_state
         As for :func:`~unbraid.metrics.downstream`.
 
     Returns

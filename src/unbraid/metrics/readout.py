@@ -193,12 +193,14 @@ def explicitness(
 
     Parameters
     ----------
-    factors, codes, factors_test, codes_test, test_size, random_state
+    factors, codes, factors_test, codes_test
         As for :func:`downstream`, but continuous factors are cut into bins.
     C : float
         Inverse penalty of the logistic regression.
     n_bins : int
         Bins of equal width for continuous factors.
+    test_size, random_state
+        As for :func:`downstream`.
 
     Returns
     -------
