@@ -2,7 +2,7 @@
 
 import io
 import tempfile
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid import metrics, report  # whose parts load when they are used
+from unbraid import report  # whose parts load when they are used
 from unbraid.app.examples import Examples, read, some_rows
 from unbraid.app.pictures import Look
 from unbraid.app.view import View, title_of_view
 from unbraid.data.rows import Rows
+from unbraid.report.traversal import angle_columns
 
 BINS = 32  # of the histogram behind a slider
 QUIET = 0.02  # of the reach of the strongest code: one below hardly moves the data, and waits behind the others
@@ -77,6 +78,8 @@ class Workspace:
         first = self.shown[0]
         if shown is first or len(self.rows) < 3:
             return {}
+        from unbraid import metrics  # only where models are compared
+
         pairs = metrics.match(first.codes[:, first.which], shown.codes[:, shown.which])
         return {
             int(shown.which[code]): {"code": int(first.which[factor]), "correlation": round(float(r), 4)}
@@ -128,7 +131,7 @@ class Workspace:
         code = int(shown.which[i])
         values = shown.codes[:, code]
         low, high = float(values.min()), float(values.max())
-        circle = code in _circles(shown.view.summary.kinds)
+        circle = code in angle_columns(shown.view.summary.kinds)
         if circle:
             low, high = -np.pi, np.pi
         elif high <= low:
@@ -228,15 +231,6 @@ def _some_of(X: Any) -> np.ndarray:
     rows = Rows(X)
     chosen = some_rows(np.broadcast_to(np.float32(0), (len(rows), *rows.row_shape)))
     return rows.clean(rows.take(chosen, np.random.default_rng(0)))
-
-
-def _circles(kinds: Sequence[str]) -> Collection[int]:
-    """Columns that are angles; of most models none, and then the metrics need not be loaded."""
-    if not kinds:
-        return ()
-    from unbraid.metrics.kinds import columns_of
-
-    return columns_of("circle", kinds)
 
 
 def _training(view: View) -> list[dict[str, Any]]:

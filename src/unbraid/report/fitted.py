@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unbraid import metrics
 from unbraid.data.rows import Rows, is_sliceable
 from unbraid.data.sources import is_dataset
 from unbraid.estimator.summary import Summary
@@ -223,6 +222,8 @@ def _measured(
 
 def _agreement(truth: NDArray, codes: Floats, kinds: Sequence[str] | None, code_kinds: Sequence[str]) -> float:
     """MCC, by kinds where the truth has some."""
+    from unbraid import metrics  # only for data whose factors are known
+
     if kinds is None:
         return metrics.mcc(truth, codes)
     return metrics.mcc(truth, codes, kinds=kinds, code_kinds=code_kinds or None)

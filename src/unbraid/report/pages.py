@@ -8,11 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from unbraid import report  # whose pictures load when one is drawn
 from unbraid.estimator.summary import Section
-from unbraid.metrics.kinds import columns_of
 from unbraid.report.drawing import as_rows, is_pictures
 from unbraid.report.fitted import Fitted, describe
 from unbraid.report.html import Report
-from unbraid.report.traversal import shown_codes
+from unbraid.report.traversal import angle_columns, shown_codes
 from unbraid.trust.warnings import read_on
 
 # What a section of a model's summary may ask for: plot_eigenvalues and so on.
@@ -103,7 +102,7 @@ def _add_codes(page: Report, fit: Fitted) -> None:
         ).figure(
             report.plot_traversals(
                 fit.model.inverse_transform, codes, span="quantiles", base="median", order=summary.order,
-                most=summary.n_shown, names=names, angles=columns_of("circle", summary.kinds),
+                most=summary.n_shown, names=names, angles=angle_columns(summary.kinds),
             )
         )  # fmt: skip
     if summary.reconstructs:
