@@ -171,7 +171,7 @@ def method_of_class(cls: type) -> Method | None:
     return next((known[parent.__name__] for parent in cls.__mro__ if parent.__name__ in known), None)
 
 
-def uses_of(cls: type) -> tuple[str, ...]:
+def uses_of(cls: Any) -> tuple[str, ...]:
     """What the ``fit`` of a class uses besides X: by the table, or by the keywords of ``fit`` where it has no line."""
     method = method_of_class(cls)
     return method.uses if method else tuple(name for name in EVIDENCE if name in signature(cls.fit).parameters)

@@ -98,3 +98,21 @@ def test_a_pipeline_with_grid_search():
     search = GridSearchCV(pipeline, {"delayembedding__window": [1, 2, 3]}, scoring=widest, cv=2)
     assert search.fit(frame).best_params_ == {"delayembedding__window": 3}
     assert search.best_estimator_.transform(frame).shape == (198, 2)
+
+
+def test_anndata_passes_on_what_is_known_about_cells():
+    numbers = np.tile(np.arange(len(X) // 2), 2)
+    cells = anndata.AnnData(X, obs={"day": np.arange(len(X)), "pair": numbers})
+    model = ub.anndata.fit(cells, "hessian-ica", n_factors=2, n_neighbors=12, time="day", random_state=0)
+    assert (model.rotation, list(cells.uns["X_unbraid"]["evidence"])) == ("time", ["time"])
+    model = ub.anndata.fit(cells, "hessian-ica", n_factors=2, n_neighbors=12, pairs="pair", random_state=0)
+    assert model.evidence_ == ub.Observations(X, pairs=numbers).marks()
+
+
+def test_windows_keep_what_is_known_about_their_latest_frames():
+    frames = np.arange(12.0).reshape(6, 2)
+    known = ub.Observations(frames, time=np.arange(6), pairs=[[0, 5], [3, 4]])
+    windows = ub.DelayEmbedding(window=2, lag=2).fit(frames).windows(known)
+    assert windows.X.shape == (4, 4)
+    assert windows.time.tolist() == [2, 3, 4, 5]
+    assert windows.pairs.tolist() == [[1, 2]]

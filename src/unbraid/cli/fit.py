@@ -138,7 +138,7 @@ def fit(
     )
     with progress_style("off" if quiet else "lines"):
         read, diagnosis, start = read_data(request, method), None, None
-        known, by_evidence = read.known, {}
+        known, by_evidence = read.known, dict[str, Any]()
         if method == AUTO:
             diagnosis, known, by_evidence, start = _diagnosed(known, given, assigned or [], told=not (json or quiet))
             method = diagnosis.method
