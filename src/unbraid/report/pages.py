@@ -195,7 +195,7 @@ def demo_page(fits: Sequence[Fitted], lead: str) -> Report:
         "for one factor gives straight bands along the other axis; a mixture gives slanted or bent ones."
     ).figures(
         (
-            report.plot_factor_maps(fit.factors, fit.codes, factor_names=names, title=fit.summary.title),  # type: ignore[arg-type]
+            report.plot_factor_maps(fit.factors, fit.codes, factor_names=names, title=fit.summary.title),
             f"{fit.summary.title}: MCC {fit.mcc:.4f}.",
         )
         for fit in fits
@@ -213,7 +213,7 @@ def demo_page(fits: Sequence[Fitted], lead: str) -> Report:
     )
     page.section(f"Moving along the codes of {best.summary.title}").text(
         "Each strip moves one code and holds the other in the middle; the pictures come from inverse_transform."
-    ).figure(report.plot_traversals(best.model.inverse_transform, best.codes, span="quantiles", base="median"))  # type: ignore[arg-type]
+    ).figure(report.plot_traversals(best.model.inverse_transform, best.codes, span="quantiles", base="median"))
     for fit in sorted(fits, key=lambda fit: fit is not best):
         add_trust(page, fit)
         for section in fit.summary.sections:
