@@ -26,14 +26,15 @@ class Number:
     _name: ClassVar[str] = "a number"
 
     def allows(self, value: Any) -> bool:
+        if not isinstance(value, self._type) or isinstance(value, bool):
+            return False
+        number: Any = value
         return (
-            isinstance(value, self._type)
-            and not isinstance(value, bool)
-            and value == value
-            and (self.least is None or value >= self.least)
-            and (self.most is None or value <= self.most)
-            and (self.above is None or value > self.above)
-            and (self.below is None or value < self.below)
+            number == number
+            and (self.least is None or number >= self.least)
+            and (self.most is None or number <= self.most)
+            and (self.above is None or number > self.above)
+            and (self.below is None or number < self.below)
         )
 
     def __repr__(self) -> str:

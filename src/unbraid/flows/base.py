@@ -211,7 +211,7 @@ class FlowEstimator(FlowCoder):
         self.n_informative_interval_ = (count.low, count.high)
         self.n_informative_drop_ = count.drop
         self.n_above_noise_ = count.above
-        if self.n_factors == "auto":
+        if isinstance(self.n_factors, str):
             self.n_informative_ = count.n
             warn_of_uncertain_count(count, len(reach), self.noise_)
         else:

@@ -59,7 +59,7 @@ class ConditionBatches:
 
     def get_state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         tensors = {k: torch.from_numpy(v) for k, v in self.condition.get_state().items()}
-        return tensors, self.rng.bit_generator.state
+        return tensors, dict(self.rng.bit_generator.state)
 
     def set_state(self, tensors: dict[str, Tensor], state: dict[str, Any]) -> None:
         self.condition.set_state({k: v.numpy() for k, v in tensors.items()})

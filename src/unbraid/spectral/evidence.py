@@ -120,7 +120,7 @@ def by_pairs(Z: Floats, pairs: NDArray[np.intp]) -> Floats:
         raise ValueError(f"{len(pairs)} pairs are too few for {Z.shape[1]} factors; give {10 * Z.shape[1]} or more.")
     steps = Z[pairs[:, 0]] - Z[pairs[:, 1]]
     moments = steps.T @ steps / len(steps)
-    white = inverse_root(moments, 1e-12 * np.linalg.norm(moments, 2))
+    white = inverse_root(moments, 1e-12 * float(np.linalg.norm(moments, 2)))
     D = steps @ white.T
     # Slices of the fourth moments: where one factor differs at a time, the right rotation diagonalises all of them.
     slices = [(D * (D[:, [a]] * D[:, [b]])).T @ D / len(D) for a in range(D.shape[1]) for b in range(a + 1)]

@@ -227,7 +227,7 @@ def _better_size(m: int, tried: list[Candidate], rule: str) -> int:
 def _neighborhoods(points: Floats, settings: Settings) -> Iterator[_Neighborhood]:
     """Neighbourhoods of every size to try, from one search for the largest."""
     n, k = len(points), settings.n_neighbors
-    if k != "auto":
+    if not isinstance(k, str):
         if k < settings.smallest:
             raise ValueError(
                 f"n_neighbors={k} is too small: {settings.name} needs neighbourhoods of at least {settings.smallest} "
