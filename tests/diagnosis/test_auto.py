@@ -9,6 +9,7 @@ from tests.facts import facts
 from unbraid.datasets.shapes import ShapesXY
 from unbraid.diagnosis.findings import ANSWERS, WRAPS
 from unbraid.manifold.surroundings import torus
+from unbraid.spectral import landmarks
 from unbraid.trust.warnings import AssumptionWarning
 
 
@@ -22,10 +23,48 @@ def test_pictures_get_hessian_ica_and_the_same_codes(pictures, tmp_path):
     model = ub.fit(X, random_state=0)
     same = ub.HessianICA(n_factors="auto", random_state=0).fit(X)
     assert isinstance(model, ub.HessianICA)
-    np.testing.assert_array_equal(model.embedding_, same.embedding_)
+    assert (model.n_factors_, model.n_neighbors_) == (same.n_factors_, same.n_neighbors_)
+    np.testing.assert_allclose(model.embedding_, same.embedding_, atol=1e-3 * same.embedding_.std())
     assert ub.metrics.mcc(factors, model.transform(X)) > 0.97
     model.save(tmp_path / "run")
     assert ub.load(tmp_path / "run").diagnosis_ == model.diagnosis_
+
+
+@pytest.fixture
+def solved(monkeypatch):
+    """How many points were embedded, fit by fit."""
+    counts = []
+    choose = landmarks.choose
+    monkeypatch.setattr(landmarks, "choose", lambda P, *rest: counts.append(len(P)) or choose(P, *rest))
+    return counts
+
+
+def test_the_fit_takes_over_what_the_diagnosis_solved(pictures, solved):
+    X, _ = pictures
+    model = ub.fit(X, random_state=0)
+    assert solved == [len(X)]
+    assert model.diagnosis_ == ub.diagnose(X)
+    assert len(model.embedding_) == len(X)
+
+
+@pytest.mark.parametrize(("enough", "expected"), [(0.01, [2000]), (0.0, [2000, 2600])])
+def test_of_many_rows_the_fit_goes_on_from_those_that_were_looked_at(solved, monkeypatch, enough, expected):
+    monkeypatch.setattr(landmarks, "ENOUGH", enough)
+    X, factors = ub.datasets.load("isometric", n_factors=1, n_features=10).sample(2600, random_state=0)
+    model = ub.fit(X, random_state=0)
+    codes = model.transform(X)
+    assert isinstance(model, ub.HessianICA)
+    assert solved == expected
+    assert model.n_landmarks_ == (2000 if len(expected) == 1 else 0)
+    assert len(codes) == 2600
+    assert ub.metrics.mcc(factors, codes) > 0.999
+
+
+def test_a_parameter_is_not_taken_over_from_the_diagnosis(pictures, solved):
+    X, _ = pictures
+    model = ub.fit(X, random_state=0, n_neighbors=20)
+    assert model.n_neighbors_ == 20
+    assert solved == [len(X), len(X)]
 
 
 def test_no_is_said_aloud():
