@@ -152,10 +152,10 @@ class ProductManifold(Estimator):
         """Find the factors of the rows of ``X``; ``y`` is ignored."""
         rows = self._read(X)
         rng = check_random_state(self.random_state)
-        start: ProductManifold | None = vars(self).pop("_start", None)
+        start: ProductManifold | None = self.__dict__.pop("_start", None)
         if start is not None:
             given = self.get_params(deep=False)
-            vars(self).update({name: value for name, value in vars(start).items() if name not in given})
+            self.__dict__.update({name: value for name, value in vars(start).items() if name not in given})
             self._warn()
             return self
         points, order = self._points(rows, rng)

@@ -115,9 +115,9 @@ class SpectralEstimator(Exportable):
         """Fit, and turn the codes by this evidence about all rows; None leaves it to the settings."""
         rng = check_random_state(self.random_state)
         data = self._read(X)
-        start: Start | None = vars(self).pop("_start", None)
+        start: Start | None = self.__dict__.pop("_start", None)
         if start is not None and start.look.complete:
-            vars(self).update(start.fitted)
+            self.__dict__.update(start.fitted)
             warn_of(self.diagnostics_.concerns, stacklevel=2)
             return self
         found, number = self._embed(data, rng) if start is None else self._embed_from(start, data, rng)
