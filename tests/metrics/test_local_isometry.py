@@ -5,7 +5,7 @@ import pytest
 
 from tests.facts import facts
 from tests.spectral.manifolds import bent_sheets
-from unbraid.manifold.pairs import diagonal_rescaling, isometry_of_pairs
+from unbraid.manifold.neighbors import diagonal_rescaling, isometry_of_pairs
 from unbraid.metrics import local_isometry
 
 

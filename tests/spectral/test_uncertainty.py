@@ -7,8 +7,8 @@ import pytest
 
 import unbraid as ub
 from unbraid.metrics import mcc
+from unbraid.spectral.figures import _bootstrap_turns, code_uncertainty
 from unbraid.spectral.ica import CONTRASTS, best_rotation, half_density_weights, turns, whitening
-from unbraid.spectral.uncertainty import _bootstrap_turns, code_uncertainty
 from unbraid.trust.table import FIGURES
 from unbraid.trust.warnings import TrustWarning
 

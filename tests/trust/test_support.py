@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unbraid.manifold.noise import structure
+from unbraid.manifold.spectra import structure
 from unbraid.manifold.surroundings import edge_ratio, end_distance, off_tangent, torus
 from unbraid.trust.support import ball, dependence, dependent, emptiness, power_of, raggedness, separability
 from unbraid.trust.table import FIGURES

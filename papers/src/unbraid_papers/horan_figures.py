@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from unbraid.manifold.pairs import isometry_of_pairs
+from unbraid.manifold.neighbors import isometry_of_pairs
 from unbraid.report.drawing import BLUE, GREY, RED, as_pictures, figure, panels, quiet, show_sheet
 from unbraid.report.factor_maps import mean_codes
 from unbraid_papers.bench import Bench

@@ -11,7 +11,7 @@ from sklearn.decomposition import PCA, FastICA
 from sklearn.manifold import SpectralEmbedding
 
 import unbraid as ub
-from unbraid.manifold.pairs import closest_pairs
+from unbraid.manifold.neighbors import closest_pairs
 from unbraid_papers.bench import Bench
 from unbraid_papers.paper import Cell
 

@@ -117,7 +117,7 @@ def fit(
     """
     from unbraid.cli.data import Request, read_data
     from unbraid.cli.outcome import default_run, free, print_outcome, record, save_run
-    from unbraid.diagnosis.auto import rotated
+    from unbraid.diagnosis.diagnose import rotated
     from unbraid.report import measured_fit
     from unbraid.runtime.progress import progress_style
 
@@ -175,8 +175,7 @@ def _diagnosed(
 ) -> tuple["Diagnosis", "Observations", dict[str, Any], Any]:
     """What the diagnosis recommends among the methods that take the options given, the evidence that is used, the
     settings that this asks for, and where the fit can start; told before the fit."""
-    from unbraid.diagnosis.auto import choose
-    from unbraid.diagnosis.diagnose import examine
+    from unbraid.diagnosis.diagnose import choose, examine
 
     wanted = {PARAMETERS[option]: value for option, value in given.items() if value is not None}
     wanted |= dict(assignment(text, "--set", "tol=0.01") for text in assigned)

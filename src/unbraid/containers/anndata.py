@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from unbraid.data.observations import Observations
-from unbraid.diagnosis.auto import fit as fit_rows
+from unbraid.diagnosis.diagnose import fit as fit_rows
 
 MOST_BYTES = 2**32  # of a sparse layer made dense
 

@@ -8,8 +8,8 @@ from unbraid.diagnosis.ground import LOCAL_COMPONENTS, MOST_FACTORS, Ground, qui
 from unbraid.manifold.surroundings import EDGE, edge_ratio, end_distance
 from unbraid.product.estimator import ProductManifold
 from unbraid.spectral.factors import HessianICA
+from unbraid.spectral.figures import code_uncertainty
 from unbraid.spectral.pca_ica import PCAICA
-from unbraid.spectral.uncertainty import code_uncertainty
 from unbraid.trust import support
 from unbraid.trust.table import FIGURES
 

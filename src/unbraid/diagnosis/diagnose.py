@@ -1,5 +1,7 @@
-"""``diagnose``: from data to an answer."""
+"""``diagnose``: from data to an answer; ``fit``: the method that it recommends, with the reasons kept."""
 
+from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,9 +10,14 @@ from unbraid.data.observations import Observations, observe
 from unbraid.diagnosis.codes import code_findings, first_codes, loops_finding
 from unbraid.diagnosis.findings import FOR_LOOPS, LOOPS, Diagnosis, Finding, labels_serve, verdict_of
 from unbraid.diagnosis.ground import MOST_FACTORS, Ground, ground_findings, survey
+from unbraid.methods import METHODS, method_of
 from unbraid.runtime.randomness import check_random_state
 from unbraid.runtime.threads import one_thread
+from unbraid.spectral.evidence import ROTATIONS, rotation_for
 from unbraid.spectral.selection import given_factors
+from unbraid.trust.warnings import warn
+
+INSTEAD = "hessian-ica"  # of a recommended method that does not take a setting
 
 
 def diagnose(
@@ -151,3 +158,152 @@ def _method(verdict: str, ground: Ground, findings: list[Finding]) -> tuple[str,
         ]
     reason = "The data are curved, with few factors: the method with a proof under the assumptions below."
     return "hessian-ica", [reason] if verdict == "yes" else ["The data are curved, with few factors."]
+
+
+def fit(
+    X: Any,
+    method: str = "auto",
+    *,
+    labels: Any = None,
+    pairs: Any = None,
+    time: Any = None,
+    sets: Any = None,
+    covariates: Any = None,
+    n_factors: int | str = "auto",
+    random_state: Any = None,
+    **settings: Any,
+) -> Any:
+    """Fit the method that :func:`~unbraid.diagnose` recommends for X, or one by its name.
+
+    After "no" the best guess is fitted, and a warning (UB101) says that it is not to be trusted; where a factor wraps
+    around and nothing else is wrong, :class:`~unbraid.ProductManifold` is, and UB105 says that its codes are angles.
+
+    Parameters
+    ----------
+    X : array (n, ...), or anything that the estimators take
+    method : str
+        "auto", or a name of the table of methods, such as "hessian-ica" or "beta-vae".
+    labels, pairs, time, sets, covariates : arrays, optional
+        What is known about the rows, as in :class:`~unbraid.Observations`, which can be given as X too. A named method
+        refuses what it does not use; with "auto" the diagnosis looks at it, and ``diagnosis_`` says what was left out.
+        The spectral methods turn their codes by it, unless ``rotation`` says otherwise: "pairs", "time", and
+        "condition" for labels ("labels" where they are factors of some rows, NaN elsewhere).
+    n_factors : int or "auto"
+        How many factors; "auto" estimates it, or means a network's own default.
+    random_state : int, RandomState, Generator or None
+        Makes the fit repeatable. The diagnosis is repeatable in any case, and so is what is taken over from it.
+    **settings
+        Parameters of the method. With "auto", a method that takes them is chosen.
+
+    Returns
+    -------
+    estimator
+        Fitted. With "auto" its ``diagnosis_`` is the :class:`~unbraid.diagnosis.Diagnosis`, and saved with it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> z = np.random.default_rng(0).uniform(size=(600, 2))
+    >>> model = fit(z @ [[1.0, 0.0, 2.0], [0.0, 1.0, 1.0]], random_state=0)
+    >>> type(model).__name__, model.diagnosis_.verdict
+    ('PCAICA', 'yes')
+    """
+    known = observe(X, labels=labels, pairs=pairs, time=time, sets=sets, covariates=covariates)
+    if method != "auto":
+        return _fitted(method, known, n_factors, rotated(method, known, settings), random_state)
+    found, starts = examine(known, n_factors=n_factors)
+    diagnosis, known, settings = choose(found, known, settings)
+    start = None if settings else starts.get(diagnosis.method)
+    model = _fitted(diagnosis.method, known, n_factors, settings, random_state, start)
+    model.diagnosis_ = diagnosis
+    if diagnosis.only_wraps:
+        warn("UB105")
+    elif diagnosis.verdict == "no":
+        warn("UB101", causes=", ".join(diagnosis.causes), method=diagnosis.method)
+    return model
+
+
+def rotated(method: str, known: Observations, settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings of a method with the rotation that uses the evidence, where it has one and the user named none."""
+    if (
+        not set(known.evidence) & set(method_of(method).uses)
+        or "rotation" in settings
+        or not _takes(method, ["rotation"])
+    ):
+        return settings
+    return settings | {"rotation": rotation_for(known)}
+
+
+def choose(
+    diagnosis: Diagnosis, known: Observations, settings: dict[str, Any]
+) -> tuple[Diagnosis, Observations, dict[str, Any]]:
+    """What is fitted after a diagnosis: its method, the evidence that this uses, and the settings for it.
+
+    HLLE+ICA stands in for a method that does not take a setting, or the pairs or times that were given and can turn the
+    codes of a curved method. Labels are used where the diagnosis recommends a method for them.
+
+    Parameters
+    ----------
+    diagnosis : Diagnosis
+    known : Observations
+    settings : dict
+        Parameters that the user gave.
+
+    Returns
+    -------
+    diagnosis : Diagnosis
+        Its method is the one to fit, and its reasons name the evidence that is left out.
+    known : Observations
+    settings : dict
+    """
+    turning = next((name for name in ("pairs", "time") if name in known.evidence), None)
+    has_codes = any(finding.assumption == "independent codes" for finding in diagnosis.findings)
+    if turning and "rotation" not in settings and has_codes and not METHODS[diagnosis.method].needs:
+        settings = settings | {"rotation": turning}
+    diagnosis = _taking(diagnosis, settings)
+    by_rotation = ROTATIONS.get(settings.get("rotation", ""))
+    used = known.only(*METHODS[diagnosis.method].needs, *([by_rotation] if by_rotation else []))
+    left = [name for name in known.evidence if name not in used.evidence]
+    if left:
+        diagnosis = replace(diagnosis, reasons=[*diagnosis.reasons, f"The fit does not use: {', '.join(left)}."])
+    return diagnosis, used, settings
+
+
+def _taking(diagnosis: Diagnosis, wanted: Collection[str]) -> Diagnosis:
+    """The diagnosis itself; with parameters that its method does not take, one whose method is HLLE+ICA instead."""
+    if _takes(diagnosis.method, wanted):
+        return diagnosis
+    if not _takes(INSTEAD, wanted):
+        raise ValueError(
+            f"the diagnosis recommends {diagnosis.method}, which does not take all of {', '.join(wanted)}. Leave out "
+            "what is for another method, or name the method."
+        )
+    given = ", ".join(name for name in wanted if not _takes(diagnosis.method, [name]))
+    reason = f"{INSTEAD} stands in for {diagnosis.method}, which has no {given}."
+    return replace(diagnosis, method=INSTEAD, reasons=[*diagnosis.reasons, reason])
+
+
+def _takes(method: str, wanted: Collection[str]) -> bool:
+    return set(wanted) <= set(METHODS[method].load()().get_params(deep=False))
+
+
+def _parameters(name: str, n_factors: int | str, settings: dict[str, Any]) -> dict[str, Any]:
+    """What the estimator is made with; a network has a number of codes of its own, and no way to estimate one."""
+    method = method_of(name)
+    known = method.load()().get_params(deep=False)
+    unknown = [parameter for parameter in settings if parameter not in known]
+    if unknown:
+        raise ValueError(f"{name} has no parameter {', '.join(unknown)}. Its parameters: {', '.join(known)}.")
+    if "n_factors" not in known and n_factors != "auto":
+        raise ValueError(f"{name} has no parameter n_factors. Its parameters: {', '.join(known)}.")
+    wanted = "n_factors" in known and not (n_factors == "auto" and (method.trained or known["n_factors"] == "auto"))
+    return settings | ({"n_factors": n_factors} if wanted else {})
+
+
+def _fitted(
+    name: str, known: Observations, n_factors: int | str, settings: dict[str, Any], random_state: Any, start: Any = None
+) -> Any:
+    estimator = method_of(name).load()(**_parameters(name, n_factors, settings), random_state=random_state)
+    if start is not None:
+        estimator.continue_from(start)
+    return estimator.fit(known)

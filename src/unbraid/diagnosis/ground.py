@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from unbraid.data.rows import Rows
 from unbraid.diagnosis.findings import Finding, finding
-from unbraid.manifold.distinct import distinct_rows
-from unbraid.manifold.noise import structure
+from unbraid.manifold.neighbors import distinct_rows
 from unbraid.manifold.reduction import FINEST, Look, affordable_rows, fit_reduction
+from unbraid.manifold.spectra import structure
 from unbraid.manifold.surroundings import apart, off_tangent
 from unbraid.spectral.selection import estimated_dimension
 from unbraid.trust.table import FIGURES

@@ -22,10 +22,9 @@ from unbraid.geometry.splitting import carried_axes, split
 from unbraid.geometry.summary import summary_of
 from unbraid.geometry.tangents import n_unknowns, tangent_frames
 from unbraid.manifold.angles import largest_angles
-from unbraid.manifold.denoise import spanning_basis
 from unbraid.manifold.dimension import DimensionEstimate, estimate_dimension
-from unbraid.manifold.distinct import distinct_rows
-from unbraid.manifold.neighbors import NeighborSearch, nearest
+from unbraid.manifold.neighbors import NeighborSearch, distinct_rows, nearest
+from unbraid.manifold.reduction import spanning_basis
 from unbraid.runtime.progress import bar
 from unbraid.runtime.randomness import seed_of
 from unbraid.trust.table import FIGURES

@@ -2,9 +2,14 @@
 
 from unbraid.manifold.angles import largest_angles
 from unbraid.manifold.dimension import DimensionEstimate, estimate_dimension
-from unbraid.manifold.distinct import distinct_rows
-from unbraid.manifold.neighbors import NeighborSearch, nearest, neighborhoods
-from unbraid.manifold.pairs import closest_pairs, neighbor_pairs
+from unbraid.manifold.neighbors import (
+    NeighborSearch,
+    closest_pairs,
+    distinct_rows,
+    nearest,
+    neighbor_pairs,
+    neighborhoods,
+)
 
 __all__ = [
     "DimensionEstimate",

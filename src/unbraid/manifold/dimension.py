@@ -15,10 +15,8 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.utils import check_array
 
-from unbraid.manifold.distinct import distinct_rows
-from unbraid.manifold.doubts import doubt_of
-from unbraid.manifold.flat import flat_ratios, local_spectra
-from unbraid.manifold.noise import NoiseFloor, has_structure, noise_floor
+from unbraid.manifold.neighbors import distinct_rows
+from unbraid.manifold.spectra import NoiseFloor, doubt_of, flat_ratios, has_structure, local_spectra, noise_floor
 from unbraid.runtime.randomness import check_random_state
 from unbraid.trust.table import FIGURES
 
@@ -159,7 +157,7 @@ def dimension_of(
     left_out : float
         Variance of the first component that is not in P; None where P has every direction that there could be.
     structured : bool
-        What :func:`~unbraid.manifold.noise.has_structure` says of the data.
+        What :func:`~unbraid.manifold.spectra.has_structure` says of the data.
     max_dim, n_points, random_state
         As there.
     """

@@ -1,20 +1,24 @@
-"""Nearest neighbours among points of low intrinsic dimension, and what their graph looks like."""
+"""Nearest neighbours among points of low intrinsic dimension: their graph, close pairs, and rows that are equal."""
 
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.optimize import nnls
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
+from scipy.spatial.distance import pdist
 
 from unbraid.runtime.threads import search_threads
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
+Pairs = tuple[Indices, Indices, Floats]
 
 TREE_FEATURES = 20  # up to this many features a KD-tree is the faster search on data of low intrinsic dimension
 BRUTE_PAIRS = 2e9
+GRAIN = 1e-9  # of the largest value: rows that agree to this are the same point
 
 
 class NeighborSearch:
@@ -149,3 +153,128 @@ def graph_of(near: Indices, *, connected: bool = False) -> Graph:
     rank = np.empty(n_components, dtype=np.intp)
     rank[order] = np.arange(n_components)
     return Graph(int(n_components), rank[labels], orphans)
+
+
+def neighbor_pairs(X: Floats, k: int, max_points: int | None = None) -> Pairs:
+    """Pairs (i, j, distance) of the graph of k nearest neighbours; of about ``max_points`` points, if that is given.
+
+    Parameters
+    ----------
+    X : array (n, features)
+    k : int
+    max_points : int, optional
+
+    Returns
+    -------
+    i, j, distances : arrays (pairs,)
+
+    Examples
+    --------
+    >>> neighbor_pairs(np.array([[0.0], [1.0], [3.0]]), 1)[1].tolist()
+    [1, 0, 1]
+    """
+    k = min(k, len(X) - 1)
+    rows = np.arange(0, len(X), max(1, len(X) // max_points) if max_points else 1)
+    distances, near = nearest(X, k, rows)
+    return np.repeat(rows, k), near.ravel(), distances.ravel()
+
+
+def closest_pairs(X: Floats, share: float) -> Pairs:
+    """Pairs (i, j, distance) of the given share of all pairs, the closest ones.
+
+    Parameters
+    ----------
+    X : array (n, features)
+    share : float
+
+    Returns
+    -------
+    i, j, distances : arrays (pairs,)
+
+    Examples
+    --------
+    >>> i, j, _ = closest_pairs(np.array([[0.0], [1.0], [3.0], [9.0]]), 0.5)
+    >>> sorted(zip(i.tolist(), j.tolist()))
+    [(0, 1), (0, 2), (1, 2)]
+    """
+    lengths = pdist(X)
+    count = max(3, round(share * len(lengths)))
+    chosen = np.argpartition(lengths, count - 1)[:count] if count < len(lengths) else np.arange(len(lengths))
+    i, j = np.triu_indices(len(X), k=1)
+    return i[chosen], j[chosen], lengths[chosen]
+
+
+def isometry_of_pairs(steps: Floats, lengths: Floats) -> tuple[float, Floats]:
+    """The correlation and the diagonal of D for given code differences (pairs, d) and data distances (pairs,)."""
+    scale = diagonal_rescaling(steps, lengths)
+    found = np.linalg.norm(steps * scale, axis=1)
+    if np.ptp(found) <= 1e-12 * max(found.max(), 1e-300) or np.ptp(lengths) <= 1e-12 * lengths.max():
+        return 0.0, scale
+    return float(np.corrcoef(found, lengths)[0, 1]), scale
+
+
+def diagonal_rescaling(steps: Floats, lengths: Floats, n_iter: int = 20) -> Floats:
+    """Diagonal of the D that minimises sum (|D step| - length)^2, by Gauss-Newton from the fit of the squares.
+
+    >>> steps = np.random.default_rng(0).normal(size=(50, 2))
+    >>> diagonal_rescaling(steps, np.linalg.norm(steps * [2.0, 0.5], axis=1)).round(6).tolist()
+    [2.0, 0.5]
+    """
+    squares = steps**2
+    size = np.maximum(squares.mean(axis=0), 1e-300)  # condition the fit when codes have very different units
+    squares = squares / size
+    weights = _nonnegative(squares, lengths**2)
+    for _ in range(n_iter):
+        found = np.sqrt(np.maximum(squares @ weights, 1e-300))
+        J = squares / (2 * found[:, None])
+        # The model is sqrt(squares @ w): linearised at w it reads found + J (w' - w), and J w = found / 2.
+        new = _nonnegative(J, lengths - found / 2)
+        done = np.allclose(new, weights, rtol=1e-9, atol=1e-12 * max(weights.max(), 1e-300))
+        weights = new
+        if done:
+            break
+    return np.sqrt(weights / size)
+
+
+def _nonnegative(A: Floats, b: Floats) -> Floats:
+    """argmin |A w - b| over w >= 0 for a tall A, from its small triangular factor."""
+    G = A.T @ A
+    G[np.diag_indices(len(G))] += 1e-14 * max(np.trace(G), 1e-300)
+    L = np.linalg.cholesky(G)
+    return nnls(L.T, np.linalg.solve(L, A.T @ b))[0]
+
+
+def distinct_rows(X: NDArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Where each different row stands first, in order, and the place of every row among these.
+
+    Parameters
+    ----------
+    X : array of shape (n, n_features)
+
+    Returns
+    -------
+    first : array of int
+        ``X[first]`` are the different rows.
+    index : array of int, of length n
+        ``X[first][index]`` is X again.
+
+    Examples
+    --------
+    >>> first, index = distinct_rows(np.array([[1.0, 2.0], [0.0, 1.0], [1.0, 2.0]]))
+    >>> first.tolist(), index.tolist()
+    ([0, 1], [0, 1, 0])
+    """
+    grain = GRAIN * max(float(np.abs(X).max(initial=0)), 1e-300)
+    # Equal rows have equal projections: only rows whose projections meet need to be compared, and sorting one column
+    # is quicker than sorting rows.
+    projected = X @ np.cos(np.arange(X.shape[1]))
+    order = np.argsort(projected)
+    meets = np.diff(projected[order]) <= 4 * grain * X.shape[1]
+    suspects = np.sort(order[np.append(meets, False) | np.insert(meets, 0, False)])
+    original = np.arange(len(X))
+    if len(suspects):
+        rounded = np.round(X[suspects].astype(np.float64) / grain).astype(np.int64)
+        _, first, group = np.unique(rounded, axis=0, return_index=True, return_inverse=True)
+        original[suspects] = suspects[first][group.ravel()]
+    first = np.flatnonzero(original == np.arange(len(X)))
+    return first, np.searchsorted(first, original)

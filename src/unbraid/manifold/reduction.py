@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unbraid.manifold.dimension import DimensionEstimate
-from unbraid.manifold.noise import NoiseFloor, noise_floor
+from unbraid.manifold.neighbors import nearest
+from unbraid.manifold.spectra import NoiseFloor, noise_floor
 
 Floats = NDArray[np.float64]
 
@@ -16,6 +17,8 @@ LARGEST_SIDE = 1200  # a full eigen-decomposition of this size takes a few tenth
 MAX_COMPONENTS = 64
 FINEST = 0.002  # share of the variance left out by the PCA in which distances are measured
 RESIDUALS = (0.2, 0.1, 0.03, 0.01)  # shares of the variance that a candidate size may leave out
+FLAT, STEP = 2.5, 4.0  # a tail of noise: its spread, and the step before it, as ratios of eigenvalues
+NOISE = 0.5  # of the squared distance of strangers: neighbours further apart than this differ by noise
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,7 @@ class Reduction:
     residuals : array (m,)
         Share of the variance left out by the first 1, 2, ... components.
     noise_size : int
-        Components that stand above the noise floor (:func:`~unbraid.manifold.noise.noise_floor`); all where the
+        Components that stand above the noise floor (:func:`~unbraid.manifold.spectra.noise_floor`); all where the
         spectrum has no floor.
     noise, edge : float
         Variance of the noise per feature, and what a principal component of noise can reach; 0 without a floor.
@@ -80,7 +83,7 @@ class Look:
     n : int
         Rows of the data; of more than m, the points are a random sample.
     structured : bool
-        What :func:`~unbraid.manifold.noise.has_structure` says of them.
+        What :func:`~unbraid.manifold.spectra.has_structure` says of them.
     rows : array (m,) of int, or None
         Their numbers; None where they are all n in order, or were drawn in one pass through the data.
     dimension : DimensionEstimate or None
@@ -161,3 +164,52 @@ def inverse_root(covariance: Floats, floor: float = 0.0) -> Floats:
     """
     values, vectors = np.linalg.eigh(covariance)
     return (vectors / np.sqrt(np.maximum(values, floor))) @ vectors.T
+
+
+def spanning_basis(Z: NDArray) -> tuple[NDArray, int]:
+    r"""Orthonormal columns that span the centred rows of ``Z``, and how many directions of noise were left out.
+
+    A direction is noise if it belongs to a flat tail of the covariance's spectrum and neighbours differ along it about
+    as much as strangers do: :math:`E(z_i - z_{nn(i)})^2 \ge 0.5 \cdot 2\,\mathrm{var}(z)`. On a manifold they do not.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> t = rng.uniform(0, 6, 500)
+    >>> Z = np.hstack([np.c_[np.cos(t), np.sin(t)], 0.05 * rng.normal(size=(500, 30))])
+    >>> basis, noise = spanning_basis(Z - Z.mean(axis=0))
+    >>> basis.shape, noise
+    ((32, 2), 30)
+    """
+    values, basis = _eigenbasis(Z)
+    tail = _flat_tail(values)
+    if tail == 0:
+        return basis, 0
+    coordinates = Z @ basis
+    rest = coordinates[:, -tail:]
+    some = np.random.default_rng(0).permutation(len(Z))[:500]
+    _, near = nearest(coordinates, 1, some)
+    differences = np.square(rest[some] - rest[near[:, 0]]).mean()
+    if differences < NOISE * 2 * rest.var(axis=0).mean():
+        return basis, 0
+    return basis[:, : len(values) - tail], tail
+
+
+def _eigenbasis(Z: NDArray) -> tuple[NDArray, NDArray]:
+    """Eigenvalues, largest first, and eigenvectors of the covariance, without its null space."""
+    if Z.shape[1] <= len(Z):
+        values, basis = np.linalg.eigh(Z.T @ Z / len(Z))
+        values, basis = values[::-1], basis[:, ::-1]
+    else:
+        _, singular, rows = np.linalg.svd(Z, full_matrices=False)
+        values, basis = np.square(singular) / len(Z), rows.T
+    kept = values > 1e-12 * values[0]
+    return values[kept], np.ascontiguousarray(basis[:, kept])
+
+
+def _flat_tail(values: NDArray) -> int:
+    """Length of the longest tail of near-equal eigenvalues behind a step, three at least; 0 without one."""
+    for start in range(1, len(values) - 2):
+        if values[start] <= FLAT * values[-1] and values[start - 1] >= STEP * values[start]:
+            return len(values) - start
+    return 0

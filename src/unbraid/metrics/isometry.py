@@ -5,7 +5,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unbraid.manifold.pairs import closest_pairs, isometry_of_pairs, neighbor_pairs
+from unbraid.manifold.neighbors import closest_pairs, isometry_of_pairs, neighbor_pairs
 from unbraid.runtime.randomness import check_random_state
 
 

@@ -1,4 +1,4 @@
-"""Diffusion on a point cloud: the Laplacian's eigenfunctions, and products of gradients without any gradient."""
+"""Diffusion on a point cloud: the Laplacian's eigenfunctions, products of gradients, and factors at new points."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import eigsh
 
-from unbraid.manifold.neighbors import graph_of, neighborhoods
+from unbraid.manifold.neighbors import NeighborSearch, graph_of, neighborhoods
 
 Floats = NDArray[np.float64]
 
@@ -19,6 +19,8 @@ ON_A_LINE = 12  # eigenfunctions of a line; beyond, a wide kernel sees nothing
 LINE = 40  # parts of a line, each of which a kernel covers
 EVEN, FURTHER = 1.35, 1.4  # second neighbour over first, and third over second, of even steps along a line
 UNEVEN = 0.4  # standard deviation of the log density above which widths follow it; sampling alone makes .37
+BLOCK = 4096
+NEAR = 24  # samples of a local fit
 
 
 @dataclass(frozen=True)
@@ -175,3 +177,106 @@ def _largest(matrix: sp.csr_array, count: int, random_state: np.random.RandomSta
     vectors = vectors[:, order]
     signs = np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(count)])
     return values[order], vectors * signs
+
+
+@dataclass(frozen=True)
+class ProductMaps:
+    r"""Factors at any point, by the walk on the samples.
+
+    An eigenfunction is known everywhere, :math:`f(x) = \frac1\mu \sum_y p(x, y) f(y)`, and so is every factor made of
+    some. The way back weighs the samples whose factors are near, and corrects their mean by a linear fit.
+
+    Attributes
+    ----------
+    points : array (n, features)
+    density : array (n,)
+        By which the kernel is divided.
+    targets : array (n, columns)
+        The functions of all factors side by side, each part divided by its decay.
+    centre, whiten : arrays (columns,), (columns, columns)
+        What makes the functions of a circle or a sphere a unit vector.
+    scale : float
+        Squared width of the kernel.
+    rho : array (n,)
+        Width at each sample against the median one.
+    core, width : int
+        Neighbours that make the width, and those in the kernel.
+    sizes : list of int
+        Functions of each factor.
+    radii : list of float
+    """
+
+    points: Floats
+    density: Floats
+    targets: Floats
+    centre: Floats
+    whiten: Floats
+    scale: float
+    rho: Floats
+    core: int
+    width: int
+    sizes: list[int]
+    radii: list[float]
+
+    def forward(self, points: Floats) -> Floats:
+        """Places (n, columns): a cosine for an interval, a unit vector for a circle or a sphere."""
+        search = NeighborSearch(self.points)
+        parts = [self._places(search, points[i : i + BLOCK]) for i in range(0, len(points), BLOCK)]
+        return np.concatenate(parts) if parts else np.empty((0, sum(self.sizes)))
+
+    def _places(self, search: NeighborSearch, points: Floats) -> Floats:
+        distances, near = search.query(points, self.width)
+        squares = np.square(distances)
+        own = np.exp(np.log(self.rho)[near[:, : self.core + 1]].mean(axis=1, keepdims=True))
+        squares = squares / (self.scale * own * self.rho[near])
+        # far from all samples the nearest one decides, where all weights would vanish
+        weights = np.exp(squares[:, :1] - squares) / self.density[near]
+        functions = np.einsum("nk,nkc->nc", weights / weights.sum(axis=1, keepdims=True), self.targets[near])
+        return self._on_factors((functions - self.centre) @ self.whiten)
+
+    def _on_factors(self, functions: Floats) -> Floats:
+        start = 0
+        for size in self.sizes:
+            part = functions[:, start : start + size]
+            if size == 1:
+                np.clip(part, -1, 1, out=part)
+            else:
+                part /= np.maximum(np.linalg.norm(part, axis=1, keepdims=True), 1e-300)
+            start += size
+        return functions
+
+    def backward(self, places: Floats, known: Floats) -> Floats:
+        """Points whose factors are ``places``; ``known`` are the places of the samples."""
+        table = self._stretched(known)
+        search = NeighborSearch(table)
+        parts = [
+            self._fitted(search, table, self._stretched(places[i : i + BLOCK])) for i in range(0, len(places), BLOCK)
+        ]
+        return np.concatenate(parts) if parts else np.empty((0, self.points.shape[1]))
+
+    def _stretched(self, places: Floats) -> Floats:
+        """Places as lengths: an interval in units of the data, a circle or a sphere of its radius."""
+        columns, start = [], 0
+        for size, radius in zip(self.sizes, self.radii):
+            part = places[:, start : start + size]
+            columns.append(radius * (np.arccos(np.clip(part, -1, 1)) if size == 1 else part))
+            start += size
+        return np.concatenate(columns, axis=1)
+
+    def _fitted(self, search: NeighborSearch, table: Floats, queries: Floats) -> Floats:
+        distances, near = search.query(queries, min(NEAR, len(table)))
+        width = np.maximum(np.median(distances, axis=1, keepdims=True), 1e-9 * table.std() + 1e-300)
+        weights = np.exp(-np.square(distances / width))
+        weights /= weights.sum(axis=1, keepdims=True)
+        steps = table[near] - queries[:, None]
+        mean_step = np.einsum("nk,nkc->nc", weights, steps)
+        values = self.points[near]
+        mean_value = np.einsum("nk,nkf->nf", weights, values)
+        centred = steps - mean_step[:, None]
+        weighted = centred * weights[:, :, None]
+        gram = np.einsum("nkc,nkd->ncd", weighted, centred)
+        # a circle's two columns have one direction: the ridge keeps the other still
+        ridge = 1e-2 * np.trace(gram, axis1=1, axis2=2) + 1e-12 * table.var() + 1e-300
+        cross = np.einsum("nkc,nkf->ncf", weighted, values - mean_value[:, None])
+        slopes = np.linalg.solve(gram + ridge[:, None, None] * np.eye(gram.shape[1]), cross)
+        return mean_value - np.einsum("nc,ncf->nf", mean_step, slopes)

@@ -11,14 +11,12 @@ from unbraid.data.rows import Rows
 from unbraid.estimator.base import Estimator
 from unbraid.estimator.parameters import COUNT_OR_AUTO, RANDOM_STATE, Whole
 from unbraid.estimator.summary import Summary, codes_in_words
-from unbraid.manifold.denoise import spanning_basis
 from unbraid.manifold.dimension import DimensionEstimate, estimate_dimension
-from unbraid.manifold.distinct import distinct_rows
-from unbraid.manifold.reduction import Look
+from unbraid.manifold.neighbors import distinct_rows
+from unbraid.manifold.reduction import Look, spanning_basis
 from unbraid.product.checks import check_factor
 from unbraid.product.diffusion import Diffusion, Floats, diffuse, even_steps
-from unbraid.product.groups import Group, find_groups, indices_of
-from unbraid.product.maps import maps_of
+from unbraid.product.groups import Group, find_groups, indices_of, maps_of
 from unbraid.product.summary import summary_of
 from unbraid.runtime.progress import bar
 from unbraid.runtime.randomness import check_random_state

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.product.diffusion import Diffusion, Floats
+from unbraid.manifold.reduction import inverse_root
+from unbraid.product.diffusion import Diffusion, Floats, ProductMaps
 
 KINDS = ("interval", "circle", "sphere")
 WEIGHT = 100.0  # of change along factors that are known, when others are looked for
@@ -217,3 +218,27 @@ def indices_of(group: Group) -> NDArray[np.intp]:
     shares = np.square(group.coefficients).sum(axis=1) / group.coefficients.shape[1]
     order = np.argsort(-shares)
     return order[: 1 + int(np.searchsorted(np.cumsum(shares[order]), 0.9))]
+
+
+def maps_of(walk: Diffusion, points: Floats, groups: list[Group]) -> ProductMaps:
+    """The maps of some groups of functions on these points."""
+    coefficients = np.concatenate([group.coefficients for group in groups], axis=1)
+    functions = walk.functions @ coefficients
+    lost = (1 - walk.decay) * np.square(walk.rho)[:, None]
+    targets = (walk.functions / np.maximum(1 - lost, 0.05)) @ coefficients
+    sizes = [group.place.shape[1] for group in groups]
+    centre, whiten = np.zeros(len(coefficients[0])), np.eye(len(coefficients[0]))
+    start = 0
+    for size in sizes:
+        own = slice(start, start + size)
+        if size == 1:
+            whiten[own, own] = 1 / np.sqrt(2)
+        else:
+            centre[own] = walk.mean(functions[:, own])
+            centred = functions[:, own] - centre[own]
+            whiten[own, own] = inverse_root(centred.T @ (centred * walk.weights[:, None]), 1e-300)
+        start += size
+    radii = [group.radius for group in groups]
+    return ProductMaps(
+        points, walk.density, targets, centre, whiten, walk.scale, walk.rho, walk.core, walk.width, sizes, radii
+    )

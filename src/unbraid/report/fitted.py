@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from unbraid.data.rows import Rows, is_sliceable
 from unbraid.data.sources import is_dataset
 from unbraid.estimator.summary import Summary
-from unbraid.manifold.pairs import isometry_of_pairs, neighbor_pairs
+from unbraid.manifold.neighbors import isometry_of_pairs, neighbor_pairs
 from unbraid.report.drawing import as_rows, some_of
 from unbraid.trust.warnings import AssumptionWarning, TrustWarning, told
 

@@ -23,7 +23,7 @@ RECORDS = {
     "Finding": "diagnosis.findings",
     "LocalMaps": "spectral.extension",
     "ProductDiagnostics": "product.estimator",
-    "ProductMaps": "product.maps",
+    "ProductMaps": "product.diffusion",
     "Reduction": "manifold.reduction",
     "Refit": "spectral.refits",
     "Reliability": "spectral.refits",

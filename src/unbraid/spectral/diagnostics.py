@@ -7,12 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unbraid.estimator.summary import codes_in_words
-from unbraid.manifold.pairs import isometry_of_pairs
+from unbraid.manifold.neighbors import isometry_of_pairs
 from unbraid.spectral.extension import LocalMaps
-from unbraid.spectral.figures import figures_of
+from unbraid.spectral.figures import TurnUncertainty, code_uncertainty, figures_of
 from unbraid.spectral.ica import Rotation, excess_kurtosis
 from unbraid.spectral.landmarks import Embedded
-from unbraid.spectral.uncertainty import TurnUncertainty, code_uncertainty
 from unbraid.trust.expected import ExpectedMCC, guess_of, not_simulated
 from unbraid.trust.support import dependence, near_gaussian
 from unbraid.trust.table import FIGURES

@@ -75,9 +75,9 @@ class FollowedByICA(SpectralEstimator):
         """
         self._check_parameters()  # the rotation says which evidence is used
         known = self._observed(X, y if "labels" in self.uses else None, pairs=pairs, time=time)
-        check_rotation(self.rotation, known)
-        if self.rotation == "independence":
+        if self.rotation == "independence" and not known.evidence:
             return self._fit(known, None)
+        check_rotation(self.rotation, known)
         return self._fit(known, lambda Z: rotation_matrix(self.rotation, Z, known))
 
     def _find_again(self, found: Embedded, X: Any, evidence: Evidence | None, rng: np.random.RandomState) -> None:

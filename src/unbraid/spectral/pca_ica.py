@@ -11,8 +11,8 @@ from unbraid.estimator.parameters import COUNT, COUNT_OR_AUTO, RANDOM_STATE
 from unbraid.estimator.summary import Summary
 from unbraid.export.exportable import Exportable
 from unbraid.export.graphs import Graphs
-from unbraid.manifold.noise import has_structure
 from unbraid.manifold.reduction import FINEST, Look, affordable_rows, fit_reduction
+from unbraid.manifold.spectra import has_structure
 from unbraid.runtime.extras import require
 from unbraid.runtime.randomness import check_random_state
 from unbraid.spectral.diagnostics import warn_of

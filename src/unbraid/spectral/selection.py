@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from unbraid.estimator.parameters import COUNT_OR_AUTO, check_parameter
 from unbraid.manifold.dimension import DimensionEstimate, dimension_of
-from unbraid.manifold.noise import NoiseFloor
 from unbraid.manifold.reduction import RESIDUALS, Look, Reduction
+from unbraid.manifold.spectra import NoiseFloor
 from unbraid.trust.table import FIGURES
 from unbraid.trust.warnings import say
 

@@ -7,9 +7,17 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.manifold.distinct import distinct_rows
-from unbraid.manifold.neighbors import Graph, Indices, graph_of, neighborhoods
-from unbraid.manifold.pairs import Pairs, closest_pairs, isometry_of_pairs, neighbor_pairs
+from unbraid.manifold.neighbors import (
+    Graph,
+    Indices,
+    Pairs,
+    closest_pairs,
+    distinct_rows,
+    graph_of,
+    isometry_of_pairs,
+    neighbor_pairs,
+    neighborhoods,
+)
 from unbraid.spectral.eigen import Spectrum
 from unbraid.spectral.extension import LocalMaps, local_maps
 from unbraid.spectral.ica import Rotation, best_rotation, whitening

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from unbraid.manifold.flat import flat_ratios
-from unbraid.manifold.noise import has_structure, noise_floor
+from unbraid.manifold.spectra import flat_ratios, has_structure, noise_floor
 
 
 def spectrum(X):
