@@ -11,10 +11,9 @@ from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from unbraid.trust.codes import CODES
 from unbraid.trust.explain import explanation, sentence
 from unbraid.trust.table import FIGURES, Figure
-from unbraid.trust.warnings import KINDS
+from unbraid.trust.warnings import CODES, KINDS
 
 PAGES = Path(__file__).parent / "warnings"
 # The page on what such a warning is about, by how its code begins; the longest beginning counts.

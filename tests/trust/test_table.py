@@ -9,9 +9,9 @@ import pytest
 import unbraid as ub
 from tests.spectral.manifolds import bent_sheets
 from unbraid.methods import METHODS
-from unbraid.trust.codes import CODES
 from unbraid.trust.explain import about_figure, explain
 from unbraid.trust.table import ASSUMPTIONS, FIGURES, key_of
+from unbraid.trust.warnings import CODES
 
 
 @pytest.mark.parametrize("key", FIGURES)

@@ -11,10 +11,9 @@ import pytest
 import unbraid
 from tests.cli.command_line import run
 from tests.facts import facts
-from unbraid.trust.codes import CODES
 from unbraid.trust.explain import explain, explanation, sentence
 from unbraid.trust.table import FIGURES
-from unbraid.trust.warnings import KINDS, TrustWarning, give, read_on, say, told, warn
+from unbraid.trust.warnings import CODES, KINDS, TrustWarning, give, read_on, say, told, warn
 
 SRC = Path(unbraid.__file__).parent
 LIST = SRC / "trust" / "warnings.py"
@@ -52,7 +51,7 @@ def test_the_walk_sees_every_way_to_warn():
 
 def test_nothing_warns_beside_the_list():
     beside = [place for place, name, _ in FOUND if name not in ("say", "warn")]
-    assert not beside, f"warnings.warn is called in {beside}; add a code to trust/codes.py, use warn or say"
+    assert not beside, f"warnings.warn is called in {beside}; add a code to trust/warnings.toml, use warn or say"
 
 
 def test_every_code_is_used_and_known():

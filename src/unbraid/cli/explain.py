@@ -25,11 +25,10 @@ def explain(
     unbraid explain UB202 eigengap
     unbraid explain              (all warnings and figures)
     """
-    from unbraid.trust.codes import CODES
     from unbraid.trust.explain import explain as explained
     from unbraid.trust.explain import sentence
     from unbraid.trust.table import FIGURES
-    from unbraid.trust.warnings import KINDS
+    from unbraid.trust.warnings import CODES, KINDS
 
     if names:
         typer.echo("\n\n".join(explained(name) for name in names))

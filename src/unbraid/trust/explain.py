@@ -2,9 +2,8 @@
 
 import re
 
-from unbraid.trust.codes import CODES
 from unbraid.trust.table import FIGURES, key_of
-from unbraid.trust.warnings import KINDS
+from unbraid.trust.warnings import CODES, KINDS
 
 
 def explain(name: str) -> str:

@@ -1,16 +1,19 @@
-"""The one family of warnings; what each says is in :mod:`unbraid.trust.codes`.
+"""The one family of warnings; their texts are in ``warnings.toml`` beside this file.
 
 Python's own filters take any warning by its class, all by their common parent, or one by its code:
 ``warnings.filterwarnings("ignore", message=".*UB204")``.
 """
 
 import re
+import tomllib
 import warnings
 from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib.resources import files
 
 from sklearn.exceptions import ConvergenceWarning as _ConvergenceWarning
 
-from unbraid.trust.codes import CODES
+from unbraid.trust.table import FIGURES
 
 
 class UnbraidWarning(UserWarning):
@@ -39,6 +42,40 @@ KINDS: dict[str, type[UnbraidWarning]] = {
     "UB3": DataWarning,
     "UB4": ConvergenceWarning,
 }
+
+
+@dataclass(frozen=True)
+class Code:
+    """A line of the list of warnings.
+
+    Attributes
+    ----------
+    sentence : str
+        What is said, with room for figures.
+    remedy : str
+        What to do, said with it; it may have room for figures too.
+    cause : str
+        What it comes from, for the page of the docs.
+    ignore : str
+        When it does no harm, for the page of the docs.
+    figure : str
+        The key of the figure that it is about, in :mod:`unbraid.trust.table`; empty where it is about none.
+    """
+
+    sentence: str
+    remedy: str
+    cause: str
+    ignore: str
+    figure: str = ""
+
+
+def _codes() -> dict[str, Code]:
+    table = tomllib.loads((files("unbraid.trust") / "warnings.toml").read_text(encoding="utf-8"))
+    remedies = {code: FIGURES[entry["figure"]].remedy for code, entry in table.items() if "figure" in entry}
+    return {code: Code(**{"remedy": remedies.get(code)} | entry) for code, entry in table.items()}
+
+
+CODES = _codes()
 
 
 def say(code: str, **figures: object) -> str:
