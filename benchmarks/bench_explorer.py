@@ -29,9 +29,8 @@ import psutil
 import torch
 
 import unbraid as ub
-from unbraid.app.examples import keep
 from unbraid.app.explorer import Explorer, workspace_of
-from unbraid.app.loading import OPENING, keep_opening
+from unbraid.app.kept import OPENING, keep, keep_opening
 from unbraid.app.view import view_of_run
 from unbraid.networks.flow import conv_flow
 

@@ -16,7 +16,7 @@ from tests.facts import facts
 SRC = Path(unbraid.__file__).parent
 ROOMS = json.loads((Path(__file__).parents[1] / "docs" / "rooms.json").read_text())  # the docs draw it
 # These look a class up in the tables of methods, of public names or of saved runs, and import where it lives.
-READ_A_TABLE = {"__init__.py", "methods.py", "saving/names.py"}
+READ_A_TABLE = {"__init__.py", "methods.py", "saving/encoding.py"}
 ANYWHERE = "any room"
 
 

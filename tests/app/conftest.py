@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 import unbraid as ub
-from unbraid.app.examples import keep
 from unbraid.app.explorer import Explorer
+from unbraid.app.kept import keep
 from unbraid.app.view import view_of_run
 from unbraid.app.workspace import workspace_of
 

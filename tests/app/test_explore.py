@@ -17,10 +17,8 @@ import unbraid as ub
 from tests.app.conftest import centroid, spectra
 from tests.cli.command_line import run
 from tests.facts import facts
-from unbraid.app.examples import Names, clean_name, keep, read, some_rows
-from unbraid.app.loading import read_opening
-from unbraid.app.pictures import Look
-from unbraid.app.view import view_of, view_of_run
+from unbraid.app.kept import Names, clean_name, keep, read, read_opening, some_rows
+from unbraid.app.view import Look, view_of, view_of_run
 from unbraid.app.workspace import workspace_of
 from unbraid.diagnosis.findings import ANSWERS
 from unbraid.saving.persistence import NotARunError

@@ -13,9 +13,9 @@ import pytest
 import unbraid as ub
 from tests.app.conftest import centroid, spectra, until
 from tests.app.test_page import drag, picture, sliders
-from unbraid.app.examples import Names, keep
 from unbraid.app.explorer import Explorer, loading_of
-from unbraid.app.loading import OPENING, Loading, keep_opening, read_opening
+from unbraid.app.kept import OPENING, Names, keep, keep_opening, read_opening
+from unbraid.app.loading import Loading
 from unbraid.app.view import view_of_run
 from unbraid.app.workspace import workspace_of
 

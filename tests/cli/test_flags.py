@@ -7,7 +7,7 @@ import pytest
 
 import unbraid as ub
 from unbraid.cli.fit import fit
-from unbraid.cli.flags import FLAGS, in_flags
+from unbraid.cli.options import FLAGS, in_flags
 
 from .command_line import run
 

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 import unbraid as ub
-from unbraid.data import images, kept, pictures
+from unbraid.data import images, pictures
 
 
 @pytest.fixture
@@ -49,9 +49,9 @@ def test_stacks_and_doubtful_files_are_decoded_once(tmp_path, decoded, skip_unre
 
 
 def test_beyond_the_budget_rows_lie_in_a_file_that_is_removed(tmp_path, monkeypatch, decoded):
-    monkeypatch.setattr(kept, "MEMORY_BUDGET", 100)
+    monkeypatch.setattr(images, "MEMORY_BUDGET", 100)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr(kept.tempfile, "tempdir", None)
+    monkeypatch.setattr(images.tempfile, "tempdir", None)
     source = ub.datasets.open(write_photos(tmp_path / "photos", 5))
     assert isinstance(source._read.rows, np.memmap)
     (folder,) = tmp_path.glob("unbraid-*")

@@ -8,9 +8,10 @@ import pytest
 import unbraid as ub
 from tests.facts import facts
 from tests.spectral.manifolds import bent_sheets
-from unbraid.data.lazy import distinct_numbers, map_lazily, picked_rows, shared
+from unbraid.data.lazy import distinct_numbers, map_lazily, picked_rows
 from unbraid.data.rows import Rows
-from unbraid.runtime.threads import search_threads
+from unbraid.data.sources import shared
+from unbraid.runtime.determinism import search_threads
 
 zarr = pytest.importorskip("zarr", reason="Zarr is an extra")
 da = pytest.importorskip("dask.array", reason="Dask is an extra")
@@ -154,7 +155,7 @@ def test_a_cluster_reads_the_blocks_of_a_zarr_folder(sheet, cluster, tmp_path, m
     array = opened(tmp_path / "x.zarr")
     expected = ub.PCAICA(2, random_state=0).fit(da.from_array(X, chunks=(3000, 20)))
     with monkeypatch.context() as patch:
-        patch.setattr("unbraid.data.lazy.BLOCK_BYTES", 3000 * 20 * 8)
+        patch.setattr("unbraid.data.sources.BLOCK_BYTES", 3000 * 20 * 8)
         read = zarr.Array.__getitem__
 
         def no_row(array, where):

@@ -7,8 +7,8 @@ import numpy as np
 
 from unbraid.estimator.base import Estimator
 from unbraid.estimator.summary import Fact, Section, Summary
-from unbraid.runtime.randomness import seed_of
-from unbraid.saving.names import register
+from unbraid.runtime.determinism import seed_of
+from unbraid.saving.encoding import register
 from unbraid.trust.warnings import ConvergenceWarning
 
 

@@ -10,7 +10,7 @@ from tests.estimator.exemplary import Exemplary
 from tests.facts import facts
 from unbraid.data.rows import Rows
 from unbraid.estimator.summary import Fact, Section, Summary
-from unbraid.saving.names import register
+from unbraid.saving.encoding import register
 from unbraid.testing import CHECKS, ContractError, check_estimator_contract
 
 BROKEN = {}

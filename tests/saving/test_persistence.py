@@ -20,7 +20,7 @@ from safetensors.numpy import save_file
 import unbraid as ub
 from tests.facts import facts
 from unbraid.methods import METHODS
-from unbraid.saving import names as saved_names
+from unbraid.saving import encoding as saved_names
 from unbraid.saving import persistence
 from unbraid.saving.persistence import CONFIG, FORMAT, NotARunError, Persistent
 from unbraid.spectral.selection import Candidate

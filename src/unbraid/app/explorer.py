@@ -12,7 +12,8 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unbraid.app.loading import Loading, keep_opening, read_opening
+from unbraid.app.kept import keep_opening, read_opening
+from unbraid.app.loading import Loading
 from unbraid.runtime.extras import require
 
 if TYPE_CHECKING:  # these bring scikit-learn, and the page of a saved run is there before

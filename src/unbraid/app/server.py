@@ -20,7 +20,6 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from unbraid.app.loading import Loading
-from unbraid.app.pictures import UnreadableError
 
 if TYPE_CHECKING:
     from unbraid.app.workspace import Workspace
@@ -207,6 +206,8 @@ class Questions:
 
     async def encode(self, request: Request) -> Response:
         upload, space = await _body(request, MOST_UPLOAD), await self._there()
+
+        from unbraid.app.view import UnreadableError  # with the libraries of models, which are loaded by now
 
         def work() -> list[list[float]]:
             return space.encode(space.look.row_of(upload))

@@ -10,10 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid import report  # whose parts load when they are used
-from unbraid.app.examples import Examples, read, some_rows
-from unbraid.app.pictures import Look
-from unbraid.app.view import View, title_of_view
+from unbraid.app.kept import Examples, read, some_rows
+from unbraid.app.view import Look, View, title_of_view
 from unbraid.data.rows import Rows
 from unbraid.report.traversal import angle_columns
 
@@ -186,11 +184,13 @@ class Workspace:
 
     def gif(self, number: int, code: NDArray[np.float64]) -> bytes:
         """Every slider moved to and fro from a code."""
+        from unbraid.report.animation import save_traversal_gif
+
         shown = self.shown[number]
         order = np.full(shown.codes.shape[1], -np.inf)
         order[shown.which] = -np.arange(len(shown.which))
         with tempfile.TemporaryDirectory() as folder:
-            return report.save_traversal_gif(
+            return save_traversal_gif(
                 Path(folder) / "traversals.gif",
                 lambda codes: self.look.shades(self.decode(number, codes)),
                 shown.codes,

@@ -11,7 +11,7 @@ from unbraid.autoencoders import likelihood
 from unbraid.autoencoders.coding import AutoencoderCoder
 from unbraid.autoencoders.presets import PRESETS, Preset, preset_of
 from unbraid.autoencoders.summary import summary_of
-from unbraid.estimator.parameters import COUNT
+from unbraid.estimator.base import COUNT
 from unbraid.estimator.summary import Summary
 from unbraid.networks.autoencoder import initialise
 from unbraid.networks.layout import as_images

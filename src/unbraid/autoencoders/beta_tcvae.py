@@ -7,7 +7,7 @@ from torch import Tensor
 from unbraid.autoencoders.decomposition import ESTIMATORS, decompose
 from unbraid.autoencoders.presets import preset_of
 from unbraid.autoencoders.vae import VAE, Posterior
-from unbraid.estimator.parameters import Hint, Number
+from unbraid.estimator.base import Hint, Number
 from unbraid.training.trainer import Schedule
 
 

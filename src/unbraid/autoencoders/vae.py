@@ -13,7 +13,7 @@ from unbraid.autoencoders.coding import SUMMARY
 from unbraid.autoencoders.decomposition import decompose, gaussian_kl
 from unbraid.autoencoders.summary import variational
 from unbraid.estimator.summary import Summary
-from unbraid.runtime.randomness import check_random_state
+from unbraid.runtime.determinism import check_random_state
 from unbraid.training.batches import Batch, Points
 from unbraid.training.trainer import Loss, Schedule
 

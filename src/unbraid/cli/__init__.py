@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from unbraid import __version__
-from unbraid.cli.flags import in_flags
+from unbraid.cli.options import in_flags
 
 ISSUES = "https://github.com/unbraid/unbraid/issues"
 # Modules of this folder, in the order of the help page; each has register(app).

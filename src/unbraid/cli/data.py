@@ -42,20 +42,14 @@ class Request:
 
 def read_data(request: Request, method: str) -> Data:
     """Open the data, and what is known about its rows."""
-    import unbraid as ub
-
     uses = None if method == AUTO else OFFERED[method].uses
     for name in request.evidence:
         if uses is not None and name not in uses:
             raise refusal(f"--{name}", method, [other for other, m in OFFERED.items() if name in m.uses])
     if Path(request.data).exists():
         found = _from_file(request)
-    elif request.data in (known := ub.datasets.names()):
-        found = _from_dataset(request, uses is None or uses == ("labels",))
     else:
-        raise FileNotFoundError(
-            f"there is no file or folder {request.data}, and no data set of that name. Data sets: {', '.join(known)}."
-        )
+        found = _from_dataset(request, uses is None or uses == ("labels",))
     if method != AUTO and "labels" in OFFERED[method].needs and found.known.labels is None:
         raise ValueError(
             f"{method} needs a condition: give --labels FILE (.npy, .npz or .csv, one row per observation), "
@@ -65,14 +59,15 @@ def read_data(request: Request, method: str) -> Data:
 
 
 def _from_file(request: Request) -> Data:
-    import unbraid as ub
+    from unbraid.data.files import open as open_data
+    from unbraid.data.observations import Observations
 
     if request.points is not None or request.options:
         raise ValueError(f"--points and --option are for data-set names; {request.data} is a file or folder.")
     size = None if request.resize is None else _size(request.resize)
     is_table = Path(request.data).suffix.lower() in TABLES
     named = None if request.factors_from is None else _names(request.factors_from)
-    X = ub.datasets.open(
+    X = open_data(
         request.data,
         request.key,
         resize=size,
@@ -81,8 +76,8 @@ def _from_file(request: Request) -> Data:
         divide=request.divide,
     )
     evidence = {name: _evidence(request.data, name, where) for name, where in request.evidence.items()}
-    factors, told = (None, None) if named is None else _factors(request, named)
-    return Data(ub.Observations(X, factors=factors, **evidence), told)
+    factors, columns = (None, None) if named is None else _factors(request, named)
+    return Data(Observations(X, factors=factors, **evidence), columns)
 
 
 def _evidence(data: str, name: str, where: str) -> Any:
@@ -114,8 +109,10 @@ def _factors(request: Request, names: list[str]) -> tuple[Any, list[str]]:
 
     parts = [_array(request.data, name, "--factors-from") for name in names]
     parts = [np.unique(part, return_inverse=True)[1] if part.dtype.kind == "U" else part for part in parts]
-    told = [single for name, part in zip(names, parts) for single in _each(name, 1 if part.ndim < 2 else part.shape[1])]
-    return np.column_stack(parts), told
+    columns = [
+        single for name, part in zip(names, parts) for single in _each(name, 1 if part.ndim < 2 else part.shape[1])
+    ]
+    return np.column_stack(parts), columns
 
 
 def _each(name: str, count: int) -> list[str]:
@@ -136,8 +133,8 @@ def _array(data: str, where: str, option: str) -> Any:
     """Of a file of its own, of an array beside the data, or of a column of the same table."""
     import numpy as np
 
-    import unbraid as ub
     from unbraid.cli.evaluate import read_array
+    from unbraid.data.files import open as open_data
     from unbraid.data.frames import column_of
 
     if Path(where).is_file():
@@ -146,13 +143,17 @@ def _array(data: str, where: str, option: str) -> Any:
         return column_of(Path(data), where)
     if not data.endswith((".npz", ".h5", ".hdf5", ".zarr", ".mat", ".nc")):
         raise FileNotFoundError(f"{option} is {where!r}: there is no such file, and {data} holds no arrays by name.")
-    return np.asarray(ub.datasets.open(data, where)[:])
+    return np.asarray(open_data(data, where)[:])
 
 
 def _from_dataset(request: Request, takes_labels: bool) -> Data:
     import unbraid as ub
 
     name = request.data
+    if name not in (known := ub.datasets.names()):
+        raise FileNotFoundError(
+            f"there is no file or folder {name}, and no data set of that name. Data sets: {', '.join(known)}."
+        )
     of_files = (request.key, request.resize, request.columns, request.factors_from, request.divide)
     if any(option is not None for option in of_files) or request.skip_unreadable:
         raise ValueError(

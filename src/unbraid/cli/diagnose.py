@@ -5,9 +5,8 @@ from typing import Annotated
 
 import typer
 
-from unbraid.cli.flags import in_flags
-from unbraid.cli.options import AUTO, number
-from unbraid.cli.reading import (
+from unbraid.cli.options import (
+    AUTO,
     COLUMNS,
     COVARIATES,
     DATA,
@@ -22,6 +21,8 @@ from unbraid.cli.reading import (
     SKIP_UNREADABLE,
     TIME,
     evidence_of,
+    in_flags,
+    number,
 )
 
 

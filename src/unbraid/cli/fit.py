@@ -6,28 +6,34 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unbraid.cli.options import AUTO, OFFERED, PARAMETERS, assignment, number, offered, parameters_of
-from unbraid.cli.reading import (
+from unbraid.cli.options import (
+    AUTO,
     COLUMNS,
     COVARIATES,
     DATA,
     DIVIDE,
     KEY,
     LABELS,
+    OFFERED,
     OPTION,
     PAIRS,
+    PARAMETERS,
     POINTS,
     RESIZE,
     SETS,
     SKIP_UNREADABLE,
     TIME,
+    assignment,
     evidence_of,
+    number,
+    offered,
+    parameters_of,
 )
 
 if TYPE_CHECKING:
     from unbraid.data.observations import Observations
-    from unbraid.diagnosis import Diagnosis
-    from unbraid.report import Fitted
+    from unbraid.diagnosis.findings import Diagnosis
+    from unbraid.report.fitted import Fitted
 
 
 def register(app: typer.Typer) -> None:
@@ -118,7 +124,7 @@ def fit(
     from unbraid.cli.data import Request, read_data
     from unbraid.cli.outcome import default_run, free, print_outcome, record, save_run
     from unbraid.diagnosis.diagnose import rotated
-    from unbraid.report import measured_fit
+    from unbraid.report.fitted import measured_fit
     from unbraid.runtime.progress import progress_style
 
     given: dict[str, Any] = {

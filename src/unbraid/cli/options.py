@@ -1,8 +1,11 @@
-"""From the options of ``unbraid fit`` to parameters of an estimator; what a method does not take is refused."""
+"""Options of the command line: how data are read, parameters of a method, and messages that name the flags."""
 
 import ast
+import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from unbraid.methods import METHODS, Method
 
@@ -99,3 +102,95 @@ def assignment(text: str, option: str, example: str) -> tuple[str, Any]:
         return name, ast.literal_eval(value)
     except (ValueError, SyntaxError):
         return name, value
+
+
+DATA = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help="An array file (.npy, .npz, .h5, .zarr, .mat, .h5ad, .nc), a table (.csv, .tsv, .parquet, .feather, "
+        ".xlsx), a folder (or .tar) of images, an image stack or video, or the name of a data set. Rows are "
+        "observations.",
+    ),
+]
+KEY = Annotated[str | None, typer.Option(metavar="NAME", help="Which array of an .npz, .h5 or .zarr file.")]
+POINTS = Annotated[int | None, typer.Option(help="Observations to draw from a data set; default 3000.")]
+OPTION = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME=VALUE", help="Option of a data set as name=value, for instance image_size=32."),
+]
+RESIZE = Annotated[str | None, typer.Option(metavar="HxW", help="Bring images to one size, height x width.")]
+SKIP_UNREADABLE = Annotated[bool, typer.Option("--skip-unreadable", help="Leave out images that cannot be read.")]
+COLUMNS = Annotated[
+    str | None,
+    typer.Option(
+        metavar="A,B", help="Columns of a table that are data; default all but factors and what is known of rows."
+    ),
+]
+DIVIDE = Annotated[
+    float | None, typer.Option(metavar="N", help="Divide all values by N: 4095 brings 12-bit pictures to [0, 1].")
+]
+
+# What is known about the rows: a .npy, .npz or .csv file, or an array or column of the same file by its name.
+LABELS = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE|NAME",
+        help="Condition of each row: a .npy, .npz or .csv file, or an array or column of the same file by its name. A "
+        "data set with labels brings its own.",
+    ),
+]
+PAIRS = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE|NAME",
+        help="Rows that share all factors but one or a few: two row numbers (from 0) a line, or a column that "
+        "is the same for both rows of a pair.",
+    ),
+]
+TIME = Annotated[str | None, typer.Option(metavar="FILE|NAME", help="When each row was observed: numbers or dates.")]
+SETS = Annotated[
+    str | None, typer.Option(metavar="FILE|NAME", help="Which set each row belongs to: augmentations of one point.")
+]
+COVARIATES = Annotated[
+    str | None, typer.Option(metavar="FILE|NAMES", help="What else was measured with each row: columns or arrays.")
+]
+
+
+def evidence_of(**options: str | None) -> dict[str, str]:
+    """Where each piece of evidence is that was given."""
+    return {name: where for name, where in options.items() if where is not None}
+
+
+# Arguments of readers and of all methods that have a flag of their own; PARAMETERS has those of some methods.
+_READING = {name: f"--{name.replace('_', '-')}" for name in ("key", "resize", "skip_unreadable", "columns", "divide")}
+FLAGS = {**{parameter: flag for flag, parameter in PARAMETERS.items()}, **_READING, "random_state": "--seed"}
+SWITCHES = {"skip_unreadable"}
+
+_VALUE = r"'[^']*'|\"[^\"]*\"|\(\d+, ?\d+\)|\.\.\.|[+-]?\w+(?:\.\w+)*"
+_GIVEN = re.compile(rf"(?<![\w/.'-])({'|'.join(FLAGS)})=({_VALUE})")
+_SETTING = re.compile(r"(?<![\w/.'-])(?:(rotation)=|(tangent_weight|n_init)(?![\w=]))(?![\w'\"])")
+_NAMED = re.compile(rf"(?<![\w/.'-])({'|'.join(name for name in FLAGS if '_' in name)})(?![\w/='-]|\.\w)")
+
+
+def in_flags(message: str) -> str:
+    """The message with flags in place of arguments: values given to them, and names that are no ordinary word.
+
+    Parameters without a flag of their own are given by ``--set``.
+
+    >>> in_flags("Raise n_neighbors to 9 or more, or give n_factors='auto' and resize=(64, 48).")
+    'Raise --neighbors to 9 or more, or give --factors auto and --resize 64x48.'
+    """
+    if "--set" in message:  # it is about parameters by their own names
+        return message
+    message = _SETTING.sub(lambda found: f"--set {found[1] or found[2]}=...", message)
+    return _NAMED.sub(lambda found: FLAGS[found[1]], _GIVEN.sub(_as_flag, message))
+
+
+def _as_flag(found: re.Match) -> str:
+    name, value = found.groups()
+    if name in SWITCHES:
+        return FLAGS[name] if value == "True" else f"no {FLAGS[name]}"
+    if value.startswith("("):
+        value = "x".join(re.findall(r"\d+", value))
+    return f"{FLAGS[name]} {value.strip(chr(39) + chr(34))}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from unbraid.cli.flags import in_flags
+from unbraid.cli.options import in_flags
 
 if TYPE_CHECKING:
     from unbraid.diagnosis import Diagnosis
@@ -58,13 +58,12 @@ def save_run(run: Path, fitted: "Fitted", data: str, method: str, diagnosis: "Di
     """Model, codes and report; all are ready before the first is written, and none of an earlier run stays."""
     import numpy as np
 
-    from unbraid.app import examples
-    from unbraid.app.loading import keep_opening
+    from unbraid.app.kept import keep, keep_opening
     from unbraid.app.view import view_of_run
     from unbraid.app.workspace import workspace_of
-    from unbraid.report import pages
+    from unbraid.report.pages import page_of
 
-    page = pages.page_of(fitted, title=f"{fitted.summary.title} of {Path(data).name}")
+    page = page_of(fitted, title=f"{fitted.summary.title} of {Path(data).name}")
     if diagnosis is not None:
         diagnosis.add_to(page)
     if fitted.codes is not None:
@@ -76,7 +75,7 @@ def save_run(run: Path, fitted: "Fitted", data: str, method: str, diagnosis: "Di
             (run / file).unlink(missing_ok=True)
         else:
             np.save(run / file, array)
-    examples.keep(run, fitted.sample, fitted.sample_codes)
+    keep(run, fitted.sample, fitted.sample_codes)
     page.write(run / "report.html")
     (run / ABOUT).write_text(json.dumps({"data": _place(data), "method": method}), encoding="utf-8")
     if fitted.sample_codes is not None:

@@ -10,18 +10,22 @@ import functools
 import gzip
 import io
 import re
+import shutil
 import tarfile
+import tempfile
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unbraid.data.arrays import Opened, damaged, spool
-from unbraid.data.kept import MEMORY_BUDGET, KeptRows
 from unbraid.data.pictures import ENDINGS, FRAMED, UnreadableError, decode, resized
 
 Load = Callable[[str], Any]  # a name to a path or an open file
+MEMORY_BUDGET = 2**30  # bytes of decoded rows that are kept in memory; more than that are kept in a file
 Place = tuple[str, int]  # a file and the number of a frame in it
 
 
@@ -157,3 +161,42 @@ def _check_like(path: Path, first: np.ndarray, place: Place, found: np.ndarray, 
             f"{other[0]} {found.dtype} of shape {found.shape}. Their values are not in one unit; convert them to one "
             "kind."
         )
+
+
+class KeptRows:
+    """A reader that asks another one for each row at most once.
+
+    Up to ``MEMORY_BUDGET`` bytes (1 GiB) the rows are kept in memory. Beyond, they are kept in a memory map in a folder
+    of the system's temporary directory, which is removed with the reader or at the end of the program.
+
+    Parameters
+    ----------
+    shape : tuple of int
+    dtype : numpy dtype
+    read : callable
+        ``read(rows)`` gives the rows with these numbers.
+
+    Examples
+    --------
+    >>> asked = []
+    >>> kept = KeptRows((3, 2), np.float64, lambda rows: asked.extend(rows) or np.ones((len(rows), 2)))
+    >>> kept(np.array([0, 2, 0])).shape, kept(np.array([1, 2])).shape, [int(row) for row in asked]
+    ((3, 2), (2, 2), [0, 2, 1])
+    """
+
+    def __init__(self, shape: tuple[int, ...], dtype: Any, read: Callable[[NDArray], NDArray]):
+        self._read = read
+        self._known = np.zeros(shape[0], dtype=bool)
+        if int(np.prod(shape)) * np.dtype(dtype).itemsize <= MEMORY_BUDGET:
+            self.rows = np.empty(shape, dtype=dtype)
+        else:
+            folder = tempfile.mkdtemp(prefix="unbraid-")
+            weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+            self.rows = np.memmap(Path(folder) / "rows", dtype=dtype, mode="w+", shape=shape)
+
+    def __call__(self, rows: NDArray) -> NDArray:
+        missing = np.unique(rows[~self._known[rows]])
+        if len(missing):
+            self.rows[missing] = self._read(missing)
+            self._known[missing] = True
+        return self.rows[rows]

@@ -5,7 +5,6 @@ else Dask's threads do the work. A Zarr array, which every process can open for 
 is open; without one it is streamed through this process.
 """
 
-import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,46 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unbraid.data.observations import data_of
-from unbraid.runtime.threads import side_by_side
+from unbraid.data.sources import is_lazy, shared
+from unbraid.runtime.determinism import parallel_task
 
 AT_ONCE = 256  # blocks that are asked for together: enough to keep workers busy, few enough for a progress bar
-BLOCK_BYTES = 32 * 2**20  # of the blocks that a Zarr array is read in, at least one of its chunks
-
-
-def is_lazy(X: Any) -> bool:
-    """Whether X is a Dask array, which is mapped block by block and not computed."""
-    return hasattr(X, "map_blocks") and hasattr(X, "dask")
-
-
-def shared(X: Any) -> Any:
-    """A Zarr array as the Dask array of its blocks, where a cluster is there to read them; all else as it is.
-
-    Parameters
-    ----------
-    X : anything
-        A ``zarr.Array``, or what :func:`unbraid.datasets.open` gives of one. One in memory is left as it is: no other
-        process could read it.
-
-    Returns
-    -------
-    Dask array or X
-    """
-    zarr, distributed = sys.modules.get("zarr"), sys.modules.get("distributed")
-    if zarr is None or distributed is None or is_lazy(X):
-        return X
-    array = getattr(X, "stored", X)
-    if not isinstance(array, zarr.Array) or isinstance(array.store, zarr.storage.MemoryStore) or 0 in array.shape:
-        return X
-    try:
-        distributed.Client.current()
-    except ValueError:
-        return X
-    from dask.array import from_zarr
-
-    step = array.chunks[0]
-    row_bytes = array.dtype.itemsize * int(np.prod(array.shape[1:]))
-    rows = step * max(1, BLOCK_BYTES // max(1, step * row_bytes))
-    return from_zarr(array, chunks=(min(rows, array.shape[0]), *array.shape[1:]))
 
 
 def whole_rows(X: Any) -> Any:
@@ -111,7 +74,7 @@ def map_lazily(model: Any, X: Any, width: int) -> Any:
 
 
 def _codes(block: NDArray, model: Any) -> NDArray:
-    with side_by_side():
+    with parallel_task():
         return np.asarray(model.transform(block))
 
 

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.data.lazy import is_lazy, sample_lazily, shared
-from unbraid.data.sources import as_source, is_dataset, is_sliceable
+from unbraid.data.lazy import sample_lazily
+from unbraid.data.sources import as_source, is_dataset, is_lazy, is_sliceable, shared
 
 BLOCK_BYTES = 64 * 2**20
 FINGERPRINT_ROWS = 64  # of what is not in memory

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from unbraid.data.observations import data_of
 
 SHOWN = 3  # shapes that an error lists
+BLOCK_BYTES = 32 * 2**20  # of the blocks that a Zarr array is read in, at least one of its chunks
 
 
 class Blocks:
@@ -108,6 +109,42 @@ def is_sliceable(X: Any) -> bool:
 def is_dataset(X: Any) -> bool:
     """Whether X draws its rows from known factors, as :class:`unbraid.datasets.base.Dataset` does."""
     return hasattr(X, "sample") and hasattr(X, "factor_names")
+
+
+def is_lazy(X: Any) -> bool:
+    """Whether X is a Dask array, which is mapped block by block and not computed."""
+    return hasattr(X, "map_blocks") and hasattr(X, "dask")
+
+
+def shared(X: Any) -> Any:
+    """A Zarr array as the Dask array of its blocks, where a cluster is there to read them; all else as it is.
+
+    Parameters
+    ----------
+    X : anything
+        A ``zarr.Array``, or what :func:`unbraid.datasets.open` gives of one. One in memory is left as it is: no other
+        process could read it.
+
+    Returns
+    -------
+    Dask array or X
+    """
+    zarr, distributed = sys.modules.get("zarr"), sys.modules.get("distributed")
+    if zarr is None or distributed is None or is_lazy(X):
+        return X
+    array = getattr(X, "stored", X)
+    if not isinstance(array, zarr.Array) or isinstance(array.store, zarr.storage.MemoryStore) or 0 in array.shape:
+        return X
+    try:
+        distributed.Client.current()
+    except ValueError:
+        return X
+    from dask.array import from_zarr
+
+    step = array.chunks[0]
+    row_bytes = array.dtype.itemsize * int(np.prod(array.shape[1:]))
+    rows = step * max(1, BLOCK_BYTES // max(1, step * row_bytes))
+    return from_zarr(array, chunks=(min(rows, array.shape[0]), *array.shape[1:]))
 
 
 def as_source(X: Any) -> tuple[Any, list[str] | None]:

@@ -11,8 +11,7 @@ from unbraid.diagnosis.codes import code_findings, first_codes, loops_finding
 from unbraid.diagnosis.findings import FOR_LOOPS, LOOPS, Diagnosis, Finding, labels_serve, verdict_of
 from unbraid.diagnosis.ground import MOST_FACTORS, Ground, ground_findings, survey
 from unbraid.methods import METHODS, method_of
-from unbraid.runtime.randomness import check_random_state
-from unbraid.runtime.threads import one_thread
+from unbraid.runtime.determinism import check_random_state, one_thread
 from unbraid.spectral.evidence import ROTATIONS, rotation_for
 from unbraid.spectral.selection import given_factors
 from unbraid.trust.warnings import warn

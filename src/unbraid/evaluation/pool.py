@@ -6,8 +6,9 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from unbraid.data.lazy import distinct_numbers, is_lazy, picked_rows
+from unbraid.data.lazy import distinct_numbers, picked_rows
 from unbraid.data.rows import Rows, is_sliceable
+from unbraid.data.sources import is_lazy
 from unbraid.trust.warnings import warn
 
 _AT_ONCE = 1000

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from unbraid.data.rows import Rows, checksum
-from unbraid.estimator.parameters import COUNT, COUNT_OR_AUTO, Hint, Number
+from unbraid.estimator.base import COUNT, COUNT_OR_AUTO, Hint, Number
 from unbraid.estimator.summary import Summary
 from unbraid.flows.coding import FlowCoder
 from unbraid.flows.conditions import Condition

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from unbraid.flows.base import FlowEstimator
 from unbraid.flows.conditions import Continuous
-from unbraid.runtime.randomness import seed_of
+from unbraid.runtime.determinism import seed_of
 
 
 class Density(FlowEstimator):

@@ -10,7 +10,7 @@ from scipy.sparse.linalg import eigsh
 
 from unbraid.geometry.graph import Graph, joined, symmetrised
 from unbraid.manifold.neighbors import nearest
-from unbraid.runtime.randomness import check_random_state
+from unbraid.runtime.determinism import check_random_state
 
 N_FUNCTIONS = 80
 OTHER_WEIGHT = 30.0

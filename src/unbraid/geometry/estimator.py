@@ -10,8 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from unbraid.data.rows import Rows
-from unbraid.estimator.base import Estimator
-from unbraid.estimator.parameters import COUNT_OR_AUTO, RANDOM_STATE, Number, Whole
+from unbraid.estimator.base import COUNT_OR_AUTO, RANDOM_STATE, Estimator, Number, Whole
 from unbraid.estimator.summary import Summary
 from unbraid.geometry.charts import Chart, analogy, charts
 from unbraid.geometry.eigen import diffusion_scale
@@ -25,8 +24,8 @@ from unbraid.manifold.angles import largest_angles
 from unbraid.manifold.dimension import DimensionEstimate, estimate_dimension
 from unbraid.manifold.neighbors import NeighborSearch, distinct_rows, nearest
 from unbraid.manifold.reduction import spanning_basis
+from unbraid.runtime.determinism import seed_of
 from unbraid.runtime.progress import bar
-from unbraid.runtime.randomness import seed_of
 from unbraid.trust.table import FIGURES
 from unbraid.trust.warnings import give, say, warn
 

@@ -17,7 +17,7 @@ from sklearn.utils import check_array
 
 from unbraid.manifold.neighbors import distinct_rows
 from unbraid.manifold.spectra import NoiseFloor, doubt_of, flat_ratios, has_structure, local_spectra, noise_floor
-from unbraid.runtime.randomness import check_random_state
+from unbraid.runtime.determinism import check_random_state
 from unbraid.trust.table import FIGURES
 
 Floats = NDArray[np.float64]

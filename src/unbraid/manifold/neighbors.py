@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import pdist
 
-from unbraid.runtime.threads import search_threads
+from unbraid.runtime.determinism import search_threads
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -44,7 +44,7 @@ class NeighborSearch:
         """Distances and indices (n, k) of the k nearest points, nearest first.
 
         ``workers`` are the threads of the tree; None takes all cores for many queries, unless tasks run side by side
-        (:mod:`unbraid.runtime.threads`).
+        (:mod:`unbraid.runtime.determinism`).
         """
         pairs = len(queries) * len(self.points)
         if self.points.shape[1] > TREE_FEATURES and pairs <= BRUTE_PAIRS:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unbraid.manifold.neighbors import closest_pairs, isometry_of_pairs, neighbor_pairs
-from unbraid.runtime.randomness import check_random_state
+from unbraid.runtime.determinism import check_random_state
 
 
 def local_isometry(

@@ -10,7 +10,7 @@ import numpy as np
 from unbraid.data.rows import Rows, is_sliceable
 from unbraid.probing.encoders import Encoder, digest
 from unbraid.runtime.progress import bar
-from unbraid.runtime.writing import written_whole
+from unbraid.saving.persistence import written_whole
 
 
 @dataclass(frozen=True)

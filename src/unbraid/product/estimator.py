@@ -8,8 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from unbraid.data.rows import Rows
-from unbraid.estimator.base import Estimator
-from unbraid.estimator.parameters import COUNT_OR_AUTO, RANDOM_STATE, Whole
+from unbraid.estimator.base import COUNT_OR_AUTO, RANDOM_STATE, Estimator, Whole
 from unbraid.estimator.summary import Summary, codes_in_words
 from unbraid.manifold.dimension import DimensionEstimate, estimate_dimension
 from unbraid.manifold.neighbors import distinct_rows
@@ -18,8 +17,8 @@ from unbraid.product.checks import check_factor
 from unbraid.product.diffusion import Diffusion, Floats, diffuse, even_steps
 from unbraid.product.groups import Group, find_groups, indices_of, maps_of
 from unbraid.product.summary import summary_of
+from unbraid.runtime.determinism import check_random_state
 from unbraid.runtime.progress import bar
-from unbraid.runtime.randomness import check_random_state
 from unbraid.trust.table import FIGURES
 from unbraid.trust.warnings import give, say, warn
 

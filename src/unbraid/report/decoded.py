@@ -12,34 +12,6 @@ from unbraid.report.traversal import Decode
 CORNERS = np.array([[[0.12, 0.30, 0.75], [0.10, 0.70, 0.55]], [[0.80, 0.15, 0.35], [0.98, 0.80, 0.20]]])
 
 
-def plot_images(images: ArrayLike, *, columns: int = 12) -> Any:
-    """A grid of images (n, height, width[, channels]).
-
-    Parameters
-    ----------
-    images : array (n, height, width[, channels])
-    columns : int
-        Images side by side.
-
-    Returns
-    -------
-    Figure
-
-    Examples
-    --------
-    >>> len(plot_images(np.zeros((5, 4, 4)), columns=3).axes)
-    1
-    """
-    pictures = as_pictures(images)
-    columns = min(columns, len(pictures))
-    n_rows = -(-len(pictures) // columns)
-    padded = np.ones((n_rows * columns, *pictures.shape[1:]))
-    padded[: len(pictures)] = pictures
-    fig = figure(0.75 * columns, 0.75 * n_rows * pictures.shape[1] / pictures.shape[2])
-    show_sheet(fig.subplots(), padded.reshape(n_rows, columns, *pictures.shape[1:]))
-    return fig
-
-
 def plot_samples(images: ArrayLike, *, names: Sequence[Any] | None = None, title: str = "") -> Any:
     """Samples (styles, classes, height, width[, channels]): one style per row, one class per column.
 

@@ -124,3 +124,31 @@ def quiet(ax: Any) -> None:
     ax.tick_params(which="both", labelsize=7, color=GREY, labelcolor="#444")
     ax.spines[["top", "right"]].set_visible(False)
     ax.spines[["left", "bottom"]].set_color(GREY)
+
+
+def plot_images(images: ArrayLike, *, columns: int = 12) -> Any:
+    """A grid of images (n, height, width[, channels]).
+
+    Parameters
+    ----------
+    images : array (n, height, width[, channels])
+    columns : int
+        Images side by side.
+
+    Returns
+    -------
+    Figure
+
+    Examples
+    --------
+    >>> len(plot_images(np.zeros((5, 4, 4)), columns=3).axes)
+    1
+    """
+    pictures = as_pictures(images)
+    columns = min(columns, len(pictures))
+    n_rows = -(-len(pictures) // columns)
+    padded = np.ones((n_rows * columns, *pictures.shape[1:]))
+    padded[: len(pictures)] = pictures
+    fig = figure(0.75 * columns, 0.75 * n_rows * pictures.shape[1] / pictures.shape[2])
+    show_sheet(fig.subplots(), padded.reshape(n_rows, columns, *pictures.shape[1:]))
+    return fig

@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Self
 
-from unbraid.runtime.writing import written_whole
+from unbraid.saving.persistence import written_whole
 
 DPI = 144  # of figures, which are shown at 96 to the inch: sharp on screens of 1.5 times that
 

@@ -1,21 +1,25 @@
 """The pages: one of any fitted model, and the demo's, which sets several side by side."""
 
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unbraid import report  # whose pictures load when one is drawn
 from unbraid.estimator.summary import Section
-from unbraid.report.drawing import as_rows, is_pictures
+from unbraid.report.charts import plot_codes, plot_distances
+from unbraid.report.drawing import as_rows, is_pictures, plot_images
 from unbraid.report.fitted import Fitted, describe
 from unbraid.report.html import Report
-from unbraid.report.traversal import angle_columns, shown_codes
+from unbraid.report.traversal import angle_columns, plot_traversals, shown_codes
 from unbraid.trust.warnings import read_on
 
-# What a section of a model's summary may ask for: plot_eigenvalues and so on.
-PICTURES = ("eigenvalues", "kl", "losses", "sampled points", "samples", "selection", "spectrum", "subspaces")
+# What a section of a model's summary may ask for, plot_eigenvalues and so on, and the module that draws it.
+PICTURES = {
+    "eigenvalues": "charts", "kl": "training", "losses": "training", "sampled points": "charts", "samples": "decoded",
+    "selection": "charts", "spectrum": "charts", "subspaces": "subspaces",
+}  # fmt: skip
 SHOWN, RECONSTRUCTED = 24, 200  # pictures of the data, and rows that are decoded again
 
 
@@ -66,7 +70,7 @@ def page_of(fit: Fitted, *, title: str = "", lead: str = "") -> Report:
     """The page of :func:`fit_report` for a fit that was measured already."""
     page = Report(title or fit.summary.title, lead or _lead(fit))
     if is_pictures(fit.sample.shape[1:]):
-        page.section("The data").figure(report.plot_images(fit.sample[:SHOWN]), "Some of the pictures.")
+        page.section("The data").figure(plot_images(fit.sample[:SHOWN]), "Some of the pictures.")
     add_trust(page, fit)
     _add_codes(page, fit)
     for section in fit.summary.sections:
@@ -91,7 +95,7 @@ def _add_codes(page: Report, fit: Fitted) -> None:
     page.section("Codes").text(
         "The codes against each other, and their distributions. Independent codes fill a shape whose sides run along "
         "the axes."
-    ).figure(report.plot_codes(codes[:, shown], names=labels))
+    ).figure(plot_codes(codes[:, shown], names=labels))
     if fit.factors is not None:
         page.section("Factor maps").text(*_map_words(fit))
         page.figure(_factor_map(fit, codes[:, shown], labels))
@@ -100,7 +104,7 @@ def _add_codes(page: Report, fit: Fitted) -> None:
             "One code moves, from its 3rd to its 97th percentile, and the others are held in the middle; the data come "
             "from inverse_transform." + (" An angle goes once round." if "circle" in summary.kinds else "")
         ).figure(
-            report.plot_traversals(
+            plot_traversals(
                 fit.model.inverse_transform, codes, span="quantiles", base="median", order=summary.order,
                 most=summary.n_shown, names=names, angles=angle_columns(summary.kinds),
             )
@@ -110,7 +114,7 @@ def _add_codes(page: Report, fit: Fitted) -> None:
     page.section("Distances").text(
         "Neighbouring observations: how far apart they are in the data, and in the codes."
     ).figure(
-        report.plot_distances(fit.distances.lengths, fit.distances.found), f"Correlation {fit.distances.isometry:.3f}."
+        plot_distances(fit.distances.lengths, fit.distances.found), f"Correlation {fit.distances.isometry:.3f}."
     )  # fmt: skip
 
 
@@ -124,10 +128,12 @@ def _map_words(fit: Fitted) -> list[str]:
 
 def _factor_map(fit: Fitted, codes: NDArray, labels: list[str]) -> Any:
     """Means over the cells where the factors are classes, every point where they are not."""
+    from unbraid.report.factor_maps import plot_factor_maps, plot_mean_codes
+
     factors, names = np.asarray(fit.factors), fit.factor_names
     if factors.shape[1] > 2 and np.issubdtype(factors.dtype, np.integer):
-        return report.plot_mean_codes(factors, codes, factor_names=names, code_names=labels)
-    return report.plot_factor_maps(
+        return plot_mean_codes(factors, codes, factor_names=names, code_names=labels)
+    return plot_factor_maps(
         factors, codes, factor_names=names, code_names=labels, kinds=fit.summary.kinds,
         factor_kinds=fit.factor_kinds or (),
     )  # fmt: skip
@@ -140,7 +146,9 @@ def _add_reconstructions(page: Report, sample: NDArray, codes: NDArray, model: A
         f"Coded and decoded again, {len(sample)} observations keep {100 * (1 - left):.1f} % of their variance."
     )
     if is_pictures(sample.shape[1:]):
-        page.figure(report.plot_reconstructions(sample, decoded), "The data above, what came back below.")
+        from unbraid.report.decoded import plot_reconstructions
+
+        page.figure(plot_reconstructions(sample, decoded), "The data above, what came back below.")
 
 
 def add_trust(page: Report, fit: Fitted) -> None:
@@ -165,7 +173,8 @@ def add_section(page: Report, section: Section, sample: NDArray, *, folded: bool
         if section.picture not in PICTURES:
             raise ValueError(f"there is no picture {section.picture!r}. Valid names: {', '.join(PICTURES)}.")
         data = section.data | ({section.rows_as: sample} if section.rows_as else {})
-        draw = getattr(report, f"plot_{section.picture.replace(' ', '_')}")
+        module = import_module(f"unbraid.report.{PICTURES[section.picture]}")
+        draw = getattr(module, f"plot_{section.picture.replace(' ', '_')}")
         page.figure(draw(**data), section.caption)
     if section.columns:
         hidden = f"All {len(section.rows)} rows" if folded else ""
@@ -174,13 +183,15 @@ def add_section(page: Report, section: Section, sample: NDArray, *, folded: bool
 
 def demo_page(fits: Sequence[Fitted], lead: str) -> Report:
     """The report of ``unbraid demo``: the methods side by side, then the best one in full."""
+    from unbraid.report.factor_maps import plot_factor_maps
+
     best = max(fits, key=lambda fit: fit.mcc or 0.0)
     names = best.factor_names or []
     page = Report("Two factors, found without labels", lead)
     page.section("The data").text(
         f"{best.n_rows} pictures of a white square. Nothing but its position changes, so two numbers, "
         f"{' and '.join(names)}, explain every pixel. The methods see only the pixels."
-    ).figure(report.plot_images(best.sample[:SHOWN]), "Some of the pictures.")
+    ).figure(plot_images(best.sample[:SHOWN]), "Some of the pictures.")
     page.section("Result").table(
         ["method", "MCC", "local isometry", "seconds", *best.summary.settings],
         [demo_row(fit, list(best.summary.settings)) for fit in fits],
@@ -195,7 +206,7 @@ def demo_page(fits: Sequence[Fitted], lead: str) -> Report:
         "for one factor gives straight bands along the other axis; a mixture gives slanted or bent ones."
     ).figures(
         (
-            report.plot_factor_maps(fit.factors, fit.codes, factor_names=names, title=fit.summary.title),
+            plot_factor_maps(fit.factors, fit.codes, factor_names=names, title=fit.summary.title),
             f"{fit.summary.title}: MCC {fit.mcc:.4f}.",
         )
         for fit in fits
@@ -205,7 +216,7 @@ def demo_page(fits: Sequence[Fitted], lead: str) -> Report:
         "HLLE+ICA asks that the dots lie on the line."
     ).figures(
         (
-            report.plot_distances(fit.distances.lengths, fit.distances.found, title=fit.summary.title),
+            plot_distances(fit.distances.lengths, fit.distances.found, title=fit.summary.title),
             f"{fit.summary.title}: correlation {fit.distances.isometry:.3f}",
         )
         for fit in fits
@@ -213,7 +224,7 @@ def demo_page(fits: Sequence[Fitted], lead: str) -> Report:
     )
     page.section(f"Moving along the codes of {best.summary.title}").text(
         "Each strip moves one code and holds the other in the middle; the pictures come from inverse_transform."
-    ).figure(report.plot_traversals(best.model.inverse_transform, best.codes, span="quantiles", base="median"))
+    ).figure(plot_traversals(best.model.inverse_transform, best.codes, span="quantiles", base="median"))
     for fit in sorted(fits, key=lambda fit: fit is not best):
         add_trust(page, fit)
         for section in fit.summary.sections:

@@ -11,6 +11,8 @@ import re
 import secrets
 import time
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
@@ -22,6 +24,28 @@ FORMAT = 2
 CONFIG = "config.json"
 OURS = re.compile(r"(arrays-[0-9a-f]{16}\.safetensors|config-[0-9a-f]{16}\.json)")
 STALE = 3600  # seconds after which a file that no run names is what a killed process left behind
+
+
+@contextmanager
+def written_whole(path: Path) -> Iterator[Path]:
+    """A new path in the same folder, which takes the place of ``path`` at the end; after an error nothing is left.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with written_whole(Path(folder) / "new" / "a.txt") as part:
+    ...         _ = part.write_text("all of it")
+    ...     (Path(folder) / "new" / "a.txt").read_text()
+    'all of it'
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.stem}-{secrets.token_hex(8)}{path.suffix}")
+    try:
+        yield part
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 class NotARunError(ValueError):

@@ -9,20 +9,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from unbraid.data.lazy import codes_by_blocks, is_lazy
+from unbraid.data.lazy import codes_by_blocks
 from unbraid.data.observations import data_of
 from unbraid.data.rows import Rows
-from unbraid.estimator.parameters import COUNT_OR_AUTO, RANDOM_STATE, Whole
+from unbraid.data.sources import is_lazy
+from unbraid.estimator.base import COUNT_OR_AUTO, RANDOM_STATE, Whole
 from unbraid.estimator.summary import Summary
 from unbraid.export.exportable import Exportable
 from unbraid.export.graphs import Graphs
 from unbraid.manifold.neighbors import diagonal_rescaling
 from unbraid.manifold.reduction import FINEST, Look, affordable_rows, fit_reduction
 from unbraid.manifold.spectra import has_structure
+from unbraid.runtime.determinism import check_random_state, one_blas_thread
 from unbraid.runtime.extras import require
 from unbraid.runtime.progress import bar
-from unbraid.runtime.randomness import check_random_state
-from unbraid.runtime.threads import one_blas_thread
 from unbraid.spectral.diagnostics import diagnose, warn_of
 from unbraid.spectral.extension import LocalMaps
 from unbraid.spectral.ica import Rotation, whitening

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from unbraid.estimator.parameters import Number
+from unbraid.estimator.base import Number
 from unbraid.manifold.neighbors import Indices
 from unbraid.spectral.alignment import alignment, band_order, smallest_neighborhood
 from unbraid.spectral.base import SpectralEstimator

@@ -7,14 +7,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from unbraid.data.lazy import codes_by_blocks
-from unbraid.estimator.parameters import COUNT, COUNT_OR_AUTO, RANDOM_STATE
+from unbraid.estimator.base import COUNT, COUNT_OR_AUTO, RANDOM_STATE
 from unbraid.estimator.summary import Summary
 from unbraid.export.exportable import Exportable
 from unbraid.export.graphs import Graphs
 from unbraid.manifold.reduction import FINEST, Look, affordable_rows, fit_reduction
 from unbraid.manifold.spectra import has_structure
+from unbraid.runtime.determinism import check_random_state
 from unbraid.runtime.extras import require
-from unbraid.runtime.randomness import check_random_state
 from unbraid.spectral.diagnostics import warn_of
 from unbraid.spectral.ica import CONTRAST, best_rotation, excess_kurtosis, whitening
 from unbraid.spectral.selection import given_factors, number_of_factors

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from safetensors.numpy import load, save
 
-from unbraid.runtime.writing import written_whole
+from unbraid.saving.persistence import written_whole
 
 
 class Artefacts(Protocol):

@@ -21,7 +21,7 @@ from unbraid.evaluation import PROTOCOLS, draw_sample
 from unbraid.evaluation.registry import select
 from unbraid.methods import METHODS, Method
 from unbraid.metrics import Metric
-from unbraid.runtime.threads import one_thread
+from unbraid.runtime.determinism import one_thread
 from unbraid.study.artefacts import pack_array, pack_codes, unpack_codes
 from unbraid.study.evidence import observed
 from unbraid.study.spec import DataSpec

@@ -53,7 +53,7 @@ def check_estimator_contract(
     estimator : estimator
         As small as it can be (few steps, few neighbours): it is cloned and fitted some thirty times, on 80 rows of 4
         features or 16 x 16 pixels that two factors make. To be saved, a class of another package needs
-        :func:`unbraid.saving.names.register`.
+        :func:`unbraid.saving.encoding.register`.
     checks : iterable of str, optional
         Names of :data:`CHECKS`; all by default.
     expected_failures : dict of str to str, optional

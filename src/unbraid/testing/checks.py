@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from unbraid.estimator.summary import Fact, Section, Summary
 from unbraid.metrics import mcc
-from unbraid.saving.names import parameters_of
+from unbraid.saving.encoding import parameters_of
 from unbraid.saving.persistence import load
 from unbraid.testing.data import Data, kinds_of, needed_evidence
 from unbraid.trust.warnings import UnbraidWarning

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from unbraid.data.rows import Rows
-from unbraid.estimator.parameters import COUNT, RANDOM_STATE, Hint, Number
+from unbraid.estimator.base import COUNT, RANDOM_STATE, Hint, Number
 from unbraid.export.exportable import Exportable
-from unbraid.runtime.randomness import seed_of
+from unbraid.runtime.determinism import seed_of
 from unbraid.training.checkpoint import read_checkpoint
 from unbraid.training.devices import PRECISIONS, Device
 from unbraid.training.logs import Logs

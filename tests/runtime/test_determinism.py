@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.facts import facts
-from unbraid.runtime.randomness import check_random_state, seed_of
+from unbraid.runtime.determinism import check_random_state, seed_of
 
 
 @pytest.mark.parametrize("make", [np.random.RandomState, np.random.default_rng])

@@ -1,19 +1,26 @@
-"""What a run keeps beside its model so that it can be looked at: some of the data, and the names given to its codes."""
+"""What a run keeps beside its model for the explorer: some of the data, the names of its codes, its first page."""
 
+import base64
 import json
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.runtime.writing import written_whole
-from unbraid.saving.persistence import NotARunError
+from unbraid import __version__
+from unbraid.saving.persistence import CONFIG, NotARunError, written_whole
 
-EXAMPLES, NAMES = "examples.npz", "names.json"
+if TYPE_CHECKING:
+    from unbraid.app.workspace import Workspace
+
+EXAMPLES, NAMES, OPENING = "examples.npz", "names.json", "opening.json"
 MOST_ROWS, FEWEST_ROWS, MOST_BYTES = 2000, 50, 32 * 2**20
 LONGEST_NAME = 60
+MEDIA_TYPES = ("image/png", "application/json")  # of pictures, and of curves
 
 
 @dataclass(frozen=True)
@@ -108,3 +115,72 @@ def clean_name(name: str) -> str:
     if not isinstance(name, str):
         raise TypeError(f"a name is a text; received a {type(name).__name__}.")
     return " ".join("".join(c if c.isprintable() else " " for c in name).split())[:LONGEST_NAME]
+
+
+@dataclass(frozen=True)
+class Opening:
+    """What a page of one run asks first, answered by its model when the run was written.
+
+    Attributes
+    ----------
+    overview : dict
+        What the page needs to start.
+    answer : bytes
+        The row decoded where the sliders start, as it is sent.
+    media_type : str
+        Of the answer.
+    """
+
+    overview: dict[str, Any]
+    answer: bytes
+    media_type: str
+
+    def answers(self, question: dict[str, Any]) -> bool:
+        """Whether the row where the sliders start, and nothing else, is asked for."""
+        return question.get("run", 0) == 0 and question.get("codes") == [self.overview["runs"][0]["start"]]
+
+
+def keep_opening(run: Path, workspace: "Workspace") -> None:
+    """Write what a page of this run alone shows first, so that the next one has it before the model is loaded.
+
+    Parameters
+    ----------
+    run : Path
+        Of a saved model with its examples.
+    workspace : Workspace
+        Of these examples, and of this run alone.
+    """
+    overview = workspace.overview()
+    row = workspace.decode(0, np.array([overview["runs"][0]["start"]]))
+    answer, media_type = workspace.look.answer(row)
+    kept = {
+        "made_of": _made_of(run),
+        "overview": overview,
+        "media_type": media_type,
+        "answer": base64.b64encode(answer).decode(),
+    }
+    with written_whole(run / OPENING) as part:
+        part.write_text(json.dumps(kept), encoding="utf-8")
+
+
+def read_opening(run: Path) -> Opening | None:
+    """What :func:`keep_opening` wrote; None where nothing is kept, or where model or examples have changed since."""
+    if not all((run / name).is_file() for name in (OPENING, CONFIG, EXAMPLES)):
+        return None
+    try:
+        kept = json.loads((run / OPENING).read_bytes())
+        if kept["made_of"] != _made_of(run) or kept["media_type"] not in MEDIA_TYPES:
+            return None
+        found = Opening(kept["overview"], base64.b64decode(kept["answer"]), kept["media_type"])
+        names = Names(run)
+        for slider in found.overview["runs"][0]["sliders"]:
+            slider["name"] = names[slider["code"]]
+    except (ValueError, KeyError, TypeError, IndexError):  # cut short, or by another hand: the model itself will tell
+        return None
+    return found
+
+
+def _made_of(run: Path) -> list[str]:
+    """The version, the run's name, and checksums of its head, which has those of its arrays, and of its examples."""
+    sums = [f"{zlib.crc32((run / name).read_bytes()):08x}" for name in (CONFIG, EXAMPLES)]
+    return [__version__, run.resolve().name, *sums]
