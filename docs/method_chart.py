@@ -11,7 +11,7 @@ from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from unbraid.diagnosis.ground import MOST_FACTORS
+from unbraid.diagnosis.survey import MOST_FACTORS
 from unbraid.methods import METHODS
 
 

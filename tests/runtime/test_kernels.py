@@ -48,7 +48,7 @@ def test_nothing_is_told_where_progress_is_off(elsewhere, monkeypatch, capsys):
 
 
 def test_an_install_that_cannot_be_written_works_and_names_the_remedy(elsewhere, monkeypatch, capsys):
-    monkeypatch.setattr("unbraid.runtime.kernels._told.not_kept", False)
+    monkeypatch.setattr("unbraid.runtime.kernels._notice.not_kept", False)
     monkeypatch.setattr(Dispatcher, "enable_caching", without_cache)
     kernel = njit()(elsewhere("told.read_only"))
     with progress_style("lines"):

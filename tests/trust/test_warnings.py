@@ -13,20 +13,20 @@ from tests.cli.command_line import run
 from tests.facts import facts
 from unbraid.trust.explain import explain, explanation, sentence
 from unbraid.trust.table import FIGURES
-from unbraid.trust.warnings import CODES, KINDS, TrustWarning, give, read_on, say, told, warn
+from unbraid.trust.warnings import CODES, KINDS, TrustWarning, emit, explain_command, format_warning, warn, without_hint
 
 SRC = Path(unbraid.__file__).parent
 LIST = SRC / "trust" / "warnings.py"
 
 
 def calls_of(tree):
-    """(name, call) of every call of ``say`` or ``warn`` and of everything named ``warnings.warn``, imported or not."""
+    """(name, call) of every call of ``format_warning``, ``warn`` and anything named ``warnings.warn``."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module == "warnings":
             yield from (("warnings.warn", node) for name in node.names if name.name.startswith("warn"))
         if isinstance(node, ast.Call):
             name = ast.unparse(node.func)
-            if name in ("say", "warn", "warnings.warn", "warnings.warn_explicit"):
+            if name in ("format_warning", "warn", "warnings.warn", "warnings.warn_explicit"):
                 yield name, node
 
 
@@ -36,7 +36,7 @@ FOUND = [
     if path != LIST
     for name, call in calls_of(ast.parse(path.read_text(encoding="utf-8")))
 ]
-GIVEN = [(place, call) for place, name, call in FOUND if name in ("say", "warn")]
+GIVEN = [(place, call) for place, name, call in FOUND if name in ("format_warning", "warn")]
 
 
 def fields_of(code):
@@ -50,8 +50,8 @@ def test_the_walk_sees_every_way_to_warn():
 
 
 def test_nothing_warns_beside_the_list():
-    beside = [place for place, name, _ in FOUND if name not in ("say", "warn")]
-    assert not beside, f"warnings.warn is called in {beside}; add a code to trust/warnings.toml, use warn or say"
+    beside = [place for place, name, _ in FOUND if name not in ("format_warning", "warn")]
+    assert not beside, f"warnings.warn is called in {beside}; add a code to trust/warnings.toml"
 
 
 def test_every_code_is_used_and_known():
@@ -98,18 +98,18 @@ def test_one_code_is_silenced_by_python_s_own_filter():
         warnings.simplefilter("always")
         warnings.filterwarnings("ignore", message=".*UB203")
         warn("UB203", gap=1.5)
-        give(say("UB202", isometry=0.1) + " " + say("UB203", gap=1.5))
-        give(say("UB208"))
+        emit(format_warning("UB202", isometry=0.1) + " " + format_warning("UB203", gap=1.5))
+        emit(format_warning("UB208"))
     assert [str(w.message)[:5] for w in caught] == ["UB208"]
 
 
 def test_a_warning_ends_with_where_to_read_on():
     with pytest.warns(TrustWarning) as caught:
-        give(say("UB202", isometry=0.1) + " " + say("UB203", gap=1.5))
+        emit(format_warning("UB202", isometry=0.1) + " " + format_warning("UB203", gap=1.5))
     text = str(caught[0].message)
     assert text.endswith("unbraid explain UB202 UB203")
-    assert told(text) == say("UB202", isometry=0.1) + " " + say("UB203", gap=1.5)
-    assert read_on(["nothing of ours, not even UB 203"]) == ""
+    assert without_hint(text) == format_warning("UB202", isometry=0.1) + " " + format_warning("UB203", gap=1.5)
+    assert explain_command(["nothing of ours, not even UB 203"]) == ""
 
 
 @pytest.mark.parametrize("code", CODES)

@@ -109,7 +109,7 @@ def print_outcome(fitted: "Fitted", run: Path) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from unbraid.trust.warnings import read_on
+    from unbraid.trust.warnings import explain_command
 
     summary = fitted.summary
     found = "" if fitted.codes is None else f"{fitted.codes.shape[1]} code(s) "
@@ -129,7 +129,7 @@ def print_outcome(fitted: "Fitted", run: Path) -> None:
         typer.echo(f"On the way: {in_flags(remark)}")
     if not fitted.concerns:
         typer.echo(summary.note)
-    more = read_on([*fitted.concerns, *fitted.remarks])
+    more = explain_command([*fitted.concerns, *fitted.remarks])
     if more:
         typer.echo(f"Cause, remedy, and when to ignore it: {more}")
     files = "the model, codes.npy and report.html" if fitted.codes is not None else "the model and report.html"

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unbraid.diagnosis.findings import FOR_LOOPS, Finding, finding
-from unbraid.diagnosis.ground import LOCAL_COMPONENTS, MOST_FACTORS, Ground, quietly
+from unbraid.diagnosis.survey import LOCAL_COMPONENTS, MOST_FACTORS, Survey, quietly
 from unbraid.manifold.surroundings import EDGE, edge_ratio, end_distance
 from unbraid.product.estimator import ProductManifold
 from unbraid.spectral.factors import HessianICA
@@ -19,30 +19,30 @@ OF_THE_REST = ("full", "complete")  # checks of what a factor forms with the oth
 FEWEST = 250  # points with which a law as near to the Gaussian as a triangle is told from it in most draws
 
 
-def loops_finding(ground: Ground, rng: np.random.RandomState) -> Finding:
+def loops_finding(survey: Survey, rng: np.random.RandomState) -> Finding:
     """Whether all factors have two ends.
 
     Where the product of circles, spheres and intervals that the points form is found whole and verified, it says so.
     Else the edge of the points is held against that of a box: it misses rings that are short against the rest.
     """
     model = ProductManifold(random_state=0)
-    ground.starts[FOR_LOOPS] = quietly(lambda: model.start_from(ground.source, ground.look))
+    survey.starts[FOR_LOOPS] = quietly(lambda: model.start_from(survey.source, survey.look))
     round_ = [
         kind
         for kind, checks in zip(model.kinds_, model.checks_)
         if kind != "interval" and all(check.holds for check in checks if check.name not in OF_THE_REST)
     ]
     whole = bool(model.verified_.all())
-    if ground.d not in EDGE and not round_:
-        words = f"Edges are looked for with one to three factors; here are {ground.d}."
+    if survey.d not in EDGE and not round_:
+        words = f"Edges are looked for with one to three factors; here are {survey.d}."
         return finding("edge", True if whole else None, None, words, decides=False)
-    if ground.d not in EDGE:
+    if survey.d not in EDGE:
         return finding("edge", False, None, _wraps(round_))
-    return _by_edge(ground, round_, whole, rng)
+    return _by_edge(survey, round_, whole, rng)
 
 
-def _by_edge(ground: Ground, round_: list[str], whole: bool, rng: np.random.RandomState) -> Finding:
-    d, points, edge = ground.d, ground.points[:, :LOCAL_COMPONENTS], FIGURES["edge"]
+def _by_edge(survey: Survey, round_: list[str], whole: bool, rng: np.random.RandomState) -> Finding:
+    d, points, edge = survey.d, survey.points[:, :LOCAL_COMPONENTS], FIGURES["edge"]
     ratio = edge_ratio(points, d)
     ends = end_distance(points, rng) if d == 1 else np.inf
     meet = not FIGURES["end_distance"].holds(ends)
@@ -65,27 +65,27 @@ def _wraps(kinds: list[str]) -> str:
     return f"The points run around {what}, verified by its harmonics."
 
 
-def first_codes(ground: Ground) -> tuple[Floats | None, list[Finding]]:
+def first_codes(survey: Survey) -> tuple[Floats | None, list[Finding]]:
     """Codes of a quick fit on the rows looked at, and how well it kept distances; None where no fit makes sense."""
-    if ground.flat:
-        linear = PCAICA(ground.d, random_state=0)
-        codes = quietly(lambda: linear.fit_transform(ground.points))
+    if survey.flat:
+        linear = PCAICA(survey.d, random_state=0)
+        codes = quietly(lambda: linear.fit_transform(survey.points))
         turn = code_uncertainty(codes, linear.rotation_, np.random.RandomState(0))
         return codes, [_rotation(turn.doubt, turn.per_code)]
-    if ground.d > MOST_FACTORS or len(ground.points) < 3 * (1 + ground.d + ground.d * (ground.d + 1) // 2):
-        words = f"Not tried: {len(ground.points)} points are too few to unroll {ground.d} curved factors."
-        return None, [finding("local_isometry", False if ground.d > MOST_FACTORS else None, None, words)]
-    model = HessianICA(ground.d, random_state=0)
-    ground.starts["hessian-ica"] = quietly(lambda: model.start_from(ground.source, ground.look))
-    whole = len(model.embedding_) == len(ground.points)
-    codes = model.embedding_ if whole else model.maps_(ground.points[:, : model.pca_components_])
+    if survey.d > MOST_FACTORS or len(survey.points) < 3 * (1 + survey.d + survey.d * (survey.d + 1) // 2):
+        words = f"Not tried: {len(survey.points)} points are too few to unroll {survey.d} curved factors."
+        return None, [finding("local_isometry", False if survey.d > MOST_FACTORS else None, None, words)]
+    model = HessianICA(survey.d, random_state=0)
+    survey.starts["hessian-ica"] = quietly(lambda: model.start_from(survey.source, survey.look))
+    whole = len(model.embedding_) == len(survey.points)
+    codes = model.embedding_ if whole else model.maps_(survey.points[:, : model.pca_components_])
     shown = model.diagnostics_
     turned = _rotation(shown.rotation_doubt, shown.rotation_uncertainty)
-    return codes, [_isometry(ground, shown.local_isometry), _density(shown.extension_error), turned]
+    return codes, [_isometry(survey, shown.local_isometry), _density(shown.extension_error), turned]
 
 
-def _isometry(ground: Ground, figure: float) -> Finding:
-    noisy = not FIGURES["off_tangent"].holds(ground.noise)
+def _isometry(survey: Survey, figure: float) -> Finding:
+    noisy = not FIGURES["off_tangent"].holds(survey.noise)
     holds = True if FIGURES["local_isometry"].holds(figure) else None if noisy else False
     words = (
         f"Codes that keep the distances between neighbours were found (correlation {figure:.2f})."

@@ -9,7 +9,7 @@ import numpy as np
 from unbraid.data.observations import Observations, observe
 from unbraid.diagnosis.codes import code_findings, first_codes, loops_finding
 from unbraid.diagnosis.findings import FOR_LOOPS, LOOPS, Diagnosis, Finding, labels_serve, verdict_of
-from unbraid.diagnosis.ground import MOST_FACTORS, Ground, ground_findings, survey
+from unbraid.diagnosis.survey import MOST_FACTORS, Survey, survey_findings, survey_of
 from unbraid.methods import METHODS, method_of
 from unbraid.runtime.determinism import check_random_state, one_thread
 from unbraid.spectral.evidence import ROTATIONS, rotation_for
@@ -97,44 +97,44 @@ def examine(
     rng = check_random_state(random_state)
     given = given_factors(n_factors)
     labels, pairs = known.labels, known.pairs
-    ground, structured = survey(known.X, "auto" if given is None else given, rng)
-    findings = ground_findings(ground, structured)
+    survey, structured = survey_of(known.X, "auto" if given is None else given, rng)
+    findings = survey_findings(survey, structured)
     by_labels = []
     if labels is not None:
         from unbraid.diagnosis.labels import label_findings
 
-        by_labels = label_findings(labels, ground.rows, ground.points, ground.n, ground.d)
-    if findings[0].holds and not ground.torn:
-        findings += _of_a_fit(ground, pairs, rng)
+        by_labels = label_findings(labels, survey.rows, survey.points, survey.n, survey.d)
+    if findings[0].holds and not survey.disconnected:
+        findings += _of_a_fit(survey, pairs, rng)
     findings += by_labels
     verdict = verdict_of(findings)
-    method, reasons = _method(verdict, ground, findings)
+    method, reasons = _method(verdict, survey, findings)
     if method == "gin":
         verdict = "unsure"  # what GIN assumes of its labels can be checked only in part
-    n_found = ground.d if findings[0].holds else 0
-    starts = ground.starts
-    if given is not None or not ground.look.complete:  # these would fit another number of factors, or more rows
+    n_found = survey.d if findings[0].holds else 0
+    starts = survey.starts
+    if given is not None or not survey.look.complete:  # these would fit another number of factors, or more rows
         starts.pop(FOR_LOOPS, None)
-    return Diagnosis(verdict, method, n_found, findings, reasons, ground.n, len(ground.rows)), starts
+    return Diagnosis(verdict, method, n_found, findings, reasons, survey.n, len(survey.rows)), starts
 
 
-def _of_a_fit(ground: Ground, pairs: Any, rng: np.random.RandomState) -> list[Finding]:
+def _of_a_fit(survey: Survey, pairs: Any, rng: np.random.RandomState) -> list[Finding]:
     """Whether a factor wraps around, and if none does, what codes show that run from end to end."""
-    loops = loops_finding(ground, rng)
+    loops = loops_finding(survey, rng)
     if loops.holds is False:
         return [loops]
-    codes, findings = first_codes(ground)
+    codes, findings = first_codes(survey)
     if codes is not None:
         findings = [*findings, *code_findings(codes, rng)]
     if codes is not None and pairs is not None:
         from unbraid.diagnosis.labels import pair_finding
 
-        place = {int(row): position for position, row in enumerate(ground.rows)}
+        place = {int(row): position for position, row in enumerate(survey.rows)}
         findings.append(pair_finding(pairs, place, codes, rng))
     return [loops, *findings]
 
 
-def _method(verdict: str, ground: Ground, findings: list[Finding]) -> tuple[str, list[str]]:
+def _method(verdict: str, survey: Survey, findings: list[Finding]) -> tuple[str, list[str]]:
     """The name of a method and why."""
     held = {finding.assumption: finding.holds for finding in findings}
     if not held["structure"]:
@@ -146,12 +146,12 @@ def _method(verdict: str, ground: Ground, findings: list[Finding]) -> tuple[str,
             "Without labels the answer would be otherwise; the labels meet what can be checked of GIN's conditions, "
             "and GIN needs neither a product nor non-Gaussian factors."
         ]
-    if ground.flat:
+    if survey.flat:
         exact = "exact, and " if verdict == "yes" else ""
         return "pca-ica", [f"The data are flat: the linear method is {exact}the least sensitive to noise."]
-    if ground.torn:
+    if survey.disconnected:
         return "pca-ica", ["The points lie in pieces that no curved method can lay out together; this is the baseline."]
-    if ground.d > MOST_FACTORS or "independent codes" not in held:
+    if survey.d > MOST_FACTORS or "independent codes" not in held:
         return "pca-ica", [
             "No curved method has a chance with so many factors and so few points; this is the baseline."
         ]

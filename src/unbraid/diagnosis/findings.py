@@ -192,7 +192,7 @@ class Diagnosis:
             page.heading("What would help").text(*self.remedies)
         page.section("What was measured").table(
             ["assumption", "", "figure", "threshold", "power", "in words"],
-            [[f.assumption, HOLDS[f.holds], *map(_short, (f.figure, f.threshold, f.power)), _told(f)]
+            [[f.assumption, HOLDS[f.holds], *map(_short, (f.figure, f.threshold, f.power)), _with_violation(f)]
              for f in self.findings],
         )  # fmt: skip
         page.text(
@@ -249,7 +249,7 @@ def _mark(finding: Finding) -> str:
     return "+" if finding.holds else "?" if finding.holds is None else "!" if finding.decides else "-"
 
 
-def _told(finding: Finding) -> str:
+def _with_violation(finding: Finding) -> str:
     violation = f" Power is that for {finding.violation}." if finding.violation else ""
     return finding.words + violation
 

@@ -53,15 +53,15 @@ def _neighbors(classes: NDArray[np.intp], points: Floats) -> list[Finding]:
     same = classes[near] == classes[:, None]
     mixed = float(np.mean(~same.all(axis=1)))
     shares = np.bincount(classes) / len(classes)
-    told = float(same.mean() - np.sum(shares**2))
+    excess = float(same.mean() - np.sum(shares**2))
     return [
         finding(
             "class_overlap", FIGURES["class_overlap"].holds(mixed), mixed,
             f"{100 * mixed:.0f} % of the points have a neighbour of another class.",
         ),
         finding(
-            "class_information", True if FIGURES["class_information"].holds(told) else None, told,
-            f"Neighbours share their class {100 * told:.0f} points of a hundred more often than by chance.",
+            "class_information", True if FIGURES["class_information"].holds(excess) else None, excess,
+            f"Neighbours share their class {100 * excess:.0f} points of a hundred more often than by chance.",
         ),
     ]  # fmt: skip
 

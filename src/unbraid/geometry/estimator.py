@@ -27,7 +27,7 @@ from unbraid.manifold.reduction import spanning_basis
 from unbraid.runtime.determinism import seed_of
 from unbraid.runtime.progress import bar
 from unbraid.trust.table import FIGURES
-from unbraid.trust.warnings import give, say, warn
+from unbraid.trust.warnings import emit, format_warning, warn
 
 LIFT = 2.0  # of an eigenvalue 0 by tangent spaces off by t: LIFT t^2 of the yardstick; at most 1.6 on 16 products
 
@@ -202,9 +202,11 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
         if wanted > n - 1 and self.n_neighbors != "auto":
             raise ValueError(f"n_neighbors={wanted} needs more than {wanted} different points, got {n}.")
         if wanted > n - 1:
-            self.concerns_.append(say("UB241", points=n, dimension=k, wanted=wanted, used=n - 1))
+            self.concerns_.append(format_warning("UB241", points=n, dimension=k, wanted=wanted, used=n - 1))
         if self.curved and min(wanted, n - 1) < 1.25 * n_unknowns(k):
-            self.concerns_.append(say("UB242", neighbors=min(wanted, n - 1), dimension=k, unknowns=n_unknowns(k)))
+            self.concerns_.append(
+                format_warning("UB242", neighbors=min(wanted, n - 1), dimension=k, unknowns=n_unknowns(k))
+            )
         self.selection_["dim"] = estimate if estimate else "given"
         self.selection_["n_neighbors"] = "k (k + 3)" if self.n_neighbors == "auto" else "given"
         return k, min(wanted, n - 1)
@@ -218,7 +220,7 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
         if n < k + 3:
             raise ValueError(f"{n} different points are too few for dimension {k}, at least {k + 3} are needed.")
         if estimate is not None and not estimate.clear:
-            self.concerns_.append(say("UB243", estimate=estimate))
+            self.concerns_.append(format_warning("UB243", estimate=estimate))
 
     def _tangent_error(self, Z: NDArray, frames: NDArray, rng: np.random.Generator) -> float:
         k = frames.shape[2]
@@ -234,7 +236,7 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
         if labels.any():
             sizes = np.sort(np.bincount(labels))[::-1]
             named = ", ".join(map(str, sizes[:5])) + (", ..." if len(sizes) > 5 else "")
-            self.concerns_.append(say("UB244", parts=len(sizes), sizes=named))
+            self.concerns_.append(format_warning("UB244", parts=len(sizes), sizes=named))
             graph = joined(Z, graph, labels)
         return graph
 
@@ -250,19 +252,19 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
         if reading.determined and (unsettled or lifted) and not divided:
             self.reason_ = f"undetermined: the tangent spaces are not settled, they {turn}. {few}."
         if self.reason_:
-            self.concerns_.append(say("UB245", reason=self.reason_))
+            self.concerns_.append(format_warning("UB245", reason=self.reason_))
         elif self.gap != "auto" and not divided:
-            self.concerns_.append(say("UB246", gap=self.gap, lowest=self.spectrum_[0]))
+            self.concerns_.append(format_warning("UB246", gap=self.gap, lowest=self.spectrum_[0]))
         gap = FIGURES["submanifold_gap"]
         if divided and not gap.holds(reading.ratio):
-            self.concerns_.append(say("UB247", ratio=reading.ratio, safe=gap.limit(), few=few))
+            self.concerns_.append(format_warning("UB247", ratio=reading.ratio, safe=gap.limit(), few=few))
         if divided and unsettled:
-            self.concerns_.append(say("UB248", turn=turn, few=few))
+            self.concerns_.append(format_warning("UB248", turn=turn, few=few))
         self.gap_, self.determined_ = reading.ratio, not self.reason_
         self.confidence_ = max(0.0, 1 - 1 / reading.ratio) / 2 ** len(self.concerns_) if self.determined_ else 0.0
         self.selection_["n_submanifolds"] = f"ratio {reading.ratio:.4g} across the gap"
         for concern in self.concerns_:
-            give(concern, stacklevel=3)
+            emit(concern, stacklevel=3)
 
     def transform(self, X: Any) -> tuple[NDArray, ...]:
         """Subspaces at new points, carried there from their neighbours by parallel transport.

@@ -18,9 +18,9 @@ PERMUTATIONS, NEAR, FAR = 19, 10, 20.0
 ROWS, COLUMNS = 1000, 200
 DRAWS = 64
 LARGEST_DRAW = 96  # beyond it log ratios shrink with the root of the number of points
-GROUPED = 1.5  # ratio of successive neighbour distances that a connected sample does not show
-HOLLOW = 0.25  # variance of the squared whitened radius per axis: .8 in a cube, 2 of a Gaussian, 0 on a sphere
-RESIDUE = 1.9  # times the noise variance
+DISTANCE_JUMP = 1.5  # ratio of successive neighbour distances that a connected sample does not show
+HOLLOW_VARIANCE = 0.25  # variance of the squared whitened radius per axis: .8 in a cube, 2 of a Gaussian, 0 on a sphere
+EXCESS_RESIDUE = 1.9  # times the noise variance
 FITTED = 64  # points whose neighbourhoods are fitted
 
 
@@ -122,13 +122,13 @@ def structure(X: NDArray, random_state: np.random.RandomState) -> float:
     copies = [np.stack([random_state.permutation(a) for a in A.T], axis=1) for _ in range(PERMUTATIONS)]
     found = 0.0
     for figure in (_largest, _crowding):
-        found = max(found, _sigmas(figure(A), [figure(copy) for copy in copies]))
+        found = max(found, _z_score(figure(A), [figure(copy) for copy in copies]))
         if FIGURES["structure"].holds(found):
             break
     return min(found, FAR)
 
 
-def _sigmas(value: float, others: list[float]) -> float:
+def _z_score(value: float, others: list[float]) -> float:
     spread = max(float(np.std(others, ddof=1)), 1e-9 * abs(float(np.mean(others))), 1e-300)
     return abs(value - float(np.mean(others))) / spread
 
@@ -190,7 +190,7 @@ def doubt_of(P: Floats, distances: Floats, k: int, dim: int, noise: float) -> st
     neighborhoods = P[near] - P[near].mean(axis=1, keepdims=True)
     if k > len(P) / 4 and _hollow(neighborhoods, dim):
         return f"only neighbourhoods of {k} points show a gap, and they are hollow, as a closed surface seen whole"
-    if noise > 0 and _residue(neighborhoods, dim) > RESIDUE * noise:
+    if noise > 0 and _residue(neighborhoods, dim) > EXCESS_RESIDUE * noise:
         return "more than noise is left beyond the gap: there may be further factors, shorter than the scale"
     return ""
 
@@ -202,7 +202,7 @@ def _grouped(distances: Floats, k: int) -> bool:
         return False
     rising = np.sort(np.partition(distances, last, axis=1)[:, : last + 1], axis=1)[:, 8:]
     jumps = (rising[:, 1:] / np.maximum(rising[:, :-1], 1e-300)).max(axis=1)
-    return bool(np.median(jumps) > GROUPED)
+    return bool(np.median(jumps) > DISTANCE_JUMP)
 
 
 def _hollow(neighborhoods: Floats, dim: int) -> bool:
@@ -211,7 +211,7 @@ def _hollow(neighborhoods: Floats, dim: int) -> bool:
     k = U.shape[1]
     squared = k * (U**2).sum(axis=2) / dim
     misses = (squared - 1) ** 2 * dim
-    return bool(np.median(misses.mean(axis=1) - 2 * misses.std(axis=1) / np.sqrt(k)) < HOLLOW)
+    return bool(np.median(misses.mean(axis=1) - 2 * misses.std(axis=1) / np.sqrt(k)) < HOLLOW_VARIANCE)
 
 
 def _residue(neighborhoods: Floats, dim: int) -> float:

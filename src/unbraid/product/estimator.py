@@ -20,14 +20,14 @@ from unbraid.product.summary import summary_of
 from unbraid.runtime.determinism import check_random_state
 from unbraid.runtime.progress import bar
 from unbraid.trust.table import FIGURES
-from unbraid.trust.warnings import give, say, warn
+from unbraid.trust.warnings import emit, format_warning, warn
 
 LANDMARKS = 5000
 FEWEST = 6
 FEWEST_LANDMARKS = 20
 WIDEST = 256  # features beyond which principal components are taken first
 COMPONENTS = 64
-TOLD = 1000  # samples that are rebuilt from their factors
+REBUILT = 1000  # samples that are rebuilt from their factors
 STEPS = 5  # a kernel of even steps is one step wide, and what rebuilds a sample takes in more
 OUTPUTS = ("angles", "embedding")
 
@@ -260,38 +260,38 @@ class ProductManifold(Estimator):
         common = {"complete", "connected", "faithful"}
         found = sum(group.dim for group in groups)
         if self.n_factors != "auto" and len(groups) < int(self.n_factors):
-            concerns.append(say("UB231", found=len(groups), wanted=self.n_factors))
+            concerns.append(format_warning("UB231", found=len(groups), wanted=self.n_factors))
         if walk.n_pieces > 1:
-            concerns.append(say("UB232", pieces=walk.n_pieces))
+            concerns.append(format_warning("UB232", pieces=walk.n_pieces))
         if not clear:
-            concerns.append(say("UB233", estimate=dimension))
+            concerns.append(format_warning("UB233", estimate=dimension))
         elif found != dim:
             means = "a short factor may be missing" if found < dim else "one of them may be noise"
-            concerns.append(say("UB234", found=found, dimension=dim, means=means))
+            concerns.append(format_warning("UB234", found=found, dimension=dim, means=means))
         elif not FIGURES["factor_faithful"].holds(unlike):
-            concerns.append(say("UB236"))
+            concerns.append(format_warning("UB236"))
         concerns += self._rounds(order)
         for kind, columns, checks in zip(self.kinds_, self.columns_, self.checks_):
             failed = [c for c in checks if not c.holds and c.name not in common]
             if failed:
                 which = "; ".join(f"{c.name} is {c.figure:.2g} against {c.threshold:.2g}" for c in failed)
-                concerns.append(say("UB235", codes=codes_in_words(columns), kind=kind, failed=which))
+                concerns.append(format_warning("UB235", codes=codes_in_words(columns), kind=kind, failed=which))
         self.diagnostics_ = ProductDiagnostics(dimension, walk.eigenvalues, walk.n_pieces, None, concerns)
         self._warn()
 
     def _warn(self) -> None:
         for concern in self.diagnostics_.concerns:
-            give(concern, stacklevel=4)
+            emit(concern, stacklevel=4)
 
     def _unlike(self, scale: float) -> float:
-        """Mean squared distance between samples and what their factors tell of them, in units of ``scale``."""
-        some = slice(None, None, -(-len(self._known) // TOLD))
+        """Mean squared distance between samples and their reconstructions from the factors, in units of ``scale``."""
+        some = slice(None, None, -(-len(self._known) // REBUILT))
         back = self.maps_.backward(self._known[some], self._known)
         return float(np.square(back - self.maps_.points[some]).sum(axis=1).mean() / scale)
 
     def _rounds(self, order: NDArray[np.intp]) -> list[str]:
         """Circles that the rows, in the order in which they came, go round more than once by small steps."""
-        told = []
+        notes = []
         starts = np.cumsum([0, *self.maps_.sizes])
         for kind, start, columns in zip(self.kinds_, starts, self.columns_):
             if kind == "circle":
@@ -299,8 +299,8 @@ class ProductManifold(Estimator):
                 steps = np.angle(place[1:] * place[:-1].conj())
                 turns = round(abs(float(steps.sum())) / (2 * np.pi))
                 if turns > 1 and np.quantile(np.abs(steps), 0.9) < np.pi / 4:
-                    told.append(say("UB237", codes=codes_in_words(columns), turns=turns))
-        return told
+                    notes.append(format_warning("UB237", codes=codes_in_words(columns), turns=turns))
+        return notes
 
     def transform(self, X: Any) -> NDArray:
         """Codes of rows, new ones too.

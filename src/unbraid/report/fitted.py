@@ -14,7 +14,7 @@ from unbraid.data.sources import is_dataset
 from unbraid.estimator.summary import Summary
 from unbraid.manifold.neighbors import isometry_of_pairs, neighbor_pairs
 from unbraid.report.drawing import as_rows, some_of
-from unbraid.trust.warnings import AssumptionWarning, TrustWarning, told
+from unbraid.trust.warnings import AssumptionWarning, TrustWarning, without_hint
 
 Floats = NDArray[np.float64]
 
@@ -249,7 +249,7 @@ def _sorted_out(caught: Sequence[warnings.WarningMessage], known: list[str]) -> 
     concerns: dict[str, None] = {}
     remarks: dict[str, None] = {}
     for warning in caught:
-        text = told(str(warning.message))
+        text = without_hint(str(warning.message))
         if not any(concern in text for concern in known):
             grave = issubclass(warning.category, TrustWarning | AssumptionWarning)
             (concerns if grave else remarks)[text] = None

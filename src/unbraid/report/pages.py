@@ -13,7 +13,7 @@ from unbraid.report.drawing import as_rows, is_pictures, plot_images
 from unbraid.report.fitted import Fitted, describe
 from unbraid.report.html import Report
 from unbraid.report.traversal import angle_columns, plot_traversals, shown_codes
-from unbraid.trust.warnings import read_on
+from unbraid.trust.warnings import explain_command
 
 # What a section of a model's summary may ask for, plot_eigenvalues and so on, and the module that draws it.
 PICTURES = {
@@ -161,7 +161,7 @@ def add_trust(page: Report, fit: Fitted) -> None:
     page.table(["figure", "value", "what it means"], [(f.name, f.value, f.meaning) for f in fit.summary.facts])
     if fit.remarks:
         page.text("Warnings on the way:", *(_sentence(remark) for remark in fit.remarks))
-    more = read_on([*fit.concerns, *fit.remarks])
+    more = explain_command([*fit.concerns, *fit.remarks])
     if more:
         page.text("Cause, remedy, and when to ignore it:").code(more)
 

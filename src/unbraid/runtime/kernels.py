@@ -36,7 +36,7 @@ def njit(**options: Any) -> Callable[[Callable], Callable]:
         except RuntimeError as error:  # numba has no class of its own for it
             if "no locator available" not in str(error):
                 raise
-            _told.not_kept = True
+            _notice.not_kept = True
         return kernel
 
     return decorate
@@ -53,7 +53,7 @@ def by_rows(kernel: Callable, n: int, threads: int) -> None:
             done.result()
 
 
-class _Teller(event.Listener):
+class _Notice(event.Listener):
     """One line for each module whose kernels are built, when the first of them is."""
 
     def __init__(self) -> None:
@@ -79,5 +79,5 @@ class _Teller(event.Listener):
         """The next progress bar tells that it went on."""
 
 
-_told = _Teller()
-event.register("numba:compile", _told)
+_notice = _Notice()
+event.register("numba:compile", _notice)

@@ -15,7 +15,7 @@ from unbraid.spectral.landmarks import Embedded
 from unbraid.trust.expected import ExpectedMCC, guess_of, not_simulated
 from unbraid.trust.support import dependence, near_gaussian
 from unbraid.trust.table import FIGURES
-from unbraid.trust.warnings import give, say
+from unbraid.trust.warnings import emit, format_warning
 
 if TYPE_CHECKING:  # refits are imported where they are asked for
     from unbraid.spectral.refits import Reliability
@@ -187,26 +187,28 @@ def concerns_of(figures: dict[str, Any], *, with_ica: bool, kind: str) -> list[s
         return not FIGURES[key].holds(np.min(figures[key]), kind)
 
     if fails("participation"):
-        found.append(say("UB201", share=100 * figures["participation"].min()))
+        found.append(format_warning("UB201", share=100 * figures["participation"].min()))
     if fails("local_isometry"):
-        found.append(say("UB202", isometry=figures["local_isometry"]))
+        found.append(format_warning("UB202", isometry=figures["local_isometry"]))
     if kind != "laplacian" and fails("eigengap") and not figures["n_redundant"]:
-        found.append(say("UB203", gap=figures["eigengap"]))
+        found.append(format_warning("UB203", gap=figures["eigengap"]))
     if with_ica and fails("rotation_doubt"):
         degrees = ", ".join(f"{u:.0f}" for u in figures["rotation_uncertainty"])
         usual = FIGURES["rotation_doubt"].limit()
-        found.append(say("UB204", doubt=figures["rotation_doubt"], usual=usual, degrees=degrees))
+        found.append(format_warning("UB204", doubt=figures["rotation_doubt"], usual=usual, degrees=degrees))
     if with_ica and kind != "laplacian" and fails("dependence"):  # cosines of few points always depend
-        found.append(say("UB211", nats=figures["dependence"], usual=FIGURES["dependence"].limit()))
+        found.append(format_warning("UB211", nats=figures["dependence"], usual=FIGURES["dependence"].limit()))
     if with_ica and int(figures["gaussian"].sum()) > 1:
         kurtosis = ", ".join(f"{k:+.2f}" for k in figures["kurtosis"][figures["gaussian"]])
-        found.append(say("UB205", codes=codes_in_words(np.flatnonzero(figures["gaussian"])), kurtosis=kurtosis))
+        found.append(
+            format_warning("UB205", codes=codes_in_words(np.flatnonzero(figures["gaussian"])), kurtosis=kurtosis)
+        )
     if fails("extension_error"):
-        found.append(say("UB206", error=figures["extension_error"]))
+        found.append(format_warning("UB206", error=figures["extension_error"]))
     return found
 
 
 def warn_of(concerns: list[str], stacklevel: int) -> None:
     """One warning for all concerns."""
     if concerns:
-        give(" ".join(concerns), stacklevel=stacklevel + 1)
+        emit(" ".join(concerns), stacklevel=stacklevel + 1)

@@ -21,7 +21,7 @@ from unbraid.spectral.evidence import by_support
 from unbraid.spectral.landmarks import Embedded
 from unbraid.spectral.trial import Choice, Embedding, Settings, choose
 from unbraid.trust.table import FIGURES
-from unbraid.trust.warnings import ConvergenceWarning, say
+from unbraid.trust.warnings import ConvergenceWarning, format_warning
 
 Floats = NDArray[np.float64]
 Unmix = Callable[[Embedded], tuple[Floats, Floats]]  # from an embedding to the mean and the matrix of the codes
@@ -192,7 +192,7 @@ def found_again(diagnostics: Diagnostics, reliability: Reliability) -> Diagnosti
     """The diagnostics with what refits say, and a concern where a code was not found again."""
     lost = np.flatnonzero(reliability.r_hat > FIGURES["r_hat"].limit())
     found = [
-        say(
+        format_warning(
             "UB212",
             codes=codes_in_words([int(j)]),
             correlation=reliability.per_code[j],

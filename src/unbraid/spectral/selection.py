@@ -10,7 +10,7 @@ from unbraid.manifold.dimension import DimensionEstimate, dimension_of
 from unbraid.manifold.reduction import RESIDUALS, Look, Reduction
 from unbraid.manifold.spectra import NoiseFloor
 from unbraid.trust.table import FIGURES
-from unbraid.trust.warnings import say
+from unbraid.trust.warnings import format_warning
 
 Floats = NDArray[np.float64]
 
@@ -135,9 +135,9 @@ def _unsure(estimate: DimensionEstimate) -> str:
     if estimate.clear:
         return ""
     if estimate.verdict == "no structure":
-        return say("UB209", reason=estimate.reason)
+        return format_warning("UB209", reason=estimate.reason)
     low, high = estimate.interval
-    return say("UB210", reason=estimate.reason, taken=estimate.dim, low=low, high=high)
+    return format_warning("UB210", reason=estimate.reason, taken=estimate.dim, low=low, high=high)
 
 
 def pca_candidates(reduction: Reduction, d: int, *, given: int | str | None, several: bool) -> tuple[int, ...]:

@@ -23,7 +23,7 @@ from unbraid.spectral.extension import LocalMaps, local_maps
 from unbraid.spectral.ica import Rotation, best_rotation, whitening
 from unbraid.spectral.selection import Candidate, exclusion, neighbor_candidates, score
 from unbraid.trust.support import mutual_information
-from unbraid.trust.warnings import ConvergenceWarning, give, say
+from unbraid.trust.warnings import ConvergenceWarning, emit, format_warning
 
 Floats = NDArray[np.float64]
 # embed(points, near, distances, n_factors, random_state)
@@ -123,9 +123,9 @@ class Choice:
         """What was done with points that could not be embedded with the rest."""
         found = []
         if self.n_outside:
-            found.append(say("UB207", pieces=self.graph.n_components, outside=self.n_outside))
+            found.append(format_warning("UB207", pieces=self.graph.n_components, outside=self.n_outside))
         if self.rotation is not None and self.rotation.converged == 0:
-            found.append(say("UB208"))
+            found.append(format_warning("UB208"))
         return found
 
 
@@ -161,7 +161,7 @@ def choose(
     if best is None:
         raise _no_single_embedding(last)
     for message in best.unsolved:
-        give(message, stacklevel=4)
+        emit(message, stacklevel=4)
     tried.sort(key=lambda c: (c.pca_components, c.n_neighbors))
     best.rule, best.candidates, best.n_merged = settings.rule if settings.open else "given", tried, n_merged
     return best

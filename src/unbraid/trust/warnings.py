@@ -21,19 +21,19 @@ class UnbraidWarning(UserWarning):
 
 
 class AssumptionWarning(UnbraidWarning):
-    """The data do not meet what the method assumes, so its promise does not hold (UB1..)."""
+    """The data do not meet the assumptions of the method, so its guarantee does not hold (UB1..)."""
 
 
 class TrustWarning(UnbraidWarning):
-    """The fit finished, but a figure says that its result should be looked at before it is used (UB2..)."""
+    """The fit finished, but a figure says that the result should be checked before it is used (UB2..)."""
 
 
 class DataWarning(UnbraidWarning):
-    """Some of the data were left out, or stand in the way: constant features, classes of one member (UB3..)."""
+    """Some of the data were left out or cause problems: constant features, classes with one member (UB3..)."""
 
 
 class ConvergenceWarning(UnbraidWarning, _ConvergenceWarning):
-    """A solver or a training run ended before it was done (UB4..)."""
+    """A solver or a training run stopped before it converged (UB4..)."""
 
 
 KINDS: dict[str, type[UnbraidWarning]] = {
@@ -46,20 +46,20 @@ KINDS: dict[str, type[UnbraidWarning]] = {
 
 @dataclass(frozen=True)
 class Code:
-    """A line of the list of warnings.
+    """An entry of the list of warnings.
 
     Attributes
     ----------
     sentence : str
-        What is said, with room for figures.
+        The message, with placeholders for figures.
     remedy : str
-        What to do, said with it; it may have room for figures too.
+        What to do; it follows the sentence, and may have placeholders too.
     cause : str
-        What it comes from, for the page of the docs.
+        For the page in the docs.
     ignore : str
-        When it does no harm, for the page of the docs.
+        When it can be ignored, for the page in the docs.
     figure : str
-        The key of the figure that it is about, in :mod:`unbraid.trust.table`; empty where it is about none.
+        The key of the figure it is about, in :mod:`unbraid.trust.table`; empty if there is none.
     """
 
     sentence: str
@@ -78,15 +78,15 @@ def _codes() -> dict[str, Code]:
 CODES = _codes()
 
 
-def say(code: str, **figures: object) -> str:
-    """The text of a code with its figures: the code, the sentence, the remedy.
+def format_warning(code: str, **figures: object) -> str:
+    """The message of a warning: its code, its sentence with the figures filled in, and the remedy.
 
     Parameters
     ----------
     code : str
         A name of ``CODES``.
     **figures
-        What the sentence has room for.
+        Values for the placeholders of the message.
 
     Returns
     -------
@@ -94,15 +94,15 @@ def say(code: str, **figures: object) -> str:
 
     Examples
     --------
-    >>> say("UB301", count=3, of=10).partition(";")[0]
+    >>> format_warning("UB301", count=3, of=10).partition(";")[0]
     'UB301: 3 of 10 rows are duplicates of others'
     """
     known = CODES[code]
     return f"{code}: {known.sentence} {known.remedy}".format(**figures)
 
 
-def give(text: str, *, stacklevel: int = 2) -> None:
-    """Give the warning of a text that :func:`say` made, or of several of one kind; it ends with where to read on.
+def emit(text: str, *, stacklevel: int = 2) -> None:
+    """Issue one warning for messages of :func:`format_warning` of one kind, with the command that explains them.
 
     Parameters
     ----------
@@ -110,11 +110,11 @@ def give(text: str, *, stacklevel: int = 2) -> None:
     stacklevel : int
         As of :func:`warnings.warn`: 2 points at the caller of the function that calls this one.
     """
-    warnings.warn(f"{text}{_MORE}{read_on([text])}", KINDS[text[:3]], stacklevel=stacklevel + 1)
+    warnings.warn(f"{text}{_HINT}{explain_command([text])}", KINDS[text[:3]], stacklevel=stacklevel + 1)
 
 
 def warn(code: str, *, stacklevel: int = 2, **figures: object) -> None:
-    """Give the warning of a code, with its figures.
+    """Issue the warning of a code, with its figures.
 
     Parameters
     ----------
@@ -123,16 +123,16 @@ def warn(code: str, *, stacklevel: int = 2, **figures: object) -> None:
     stacklevel : int
         As of :func:`warnings.warn`: 2 points at the caller of the function that calls this one.
     **figures
-        What the sentence has room for.
+        Values for the placeholders of the message.
     """
-    give(say(code, **figures), stacklevel=stacklevel + 1)
+    emit(format_warning(code, **figures), stacklevel=stacklevel + 1)
 
 
-_MORE = " More: "
+_HINT = " More: "
 
 
-def read_on(texts: Iterable[str]) -> str:
-    """The command that explains the codes in some texts; empty where they have none.
+def explain_command(texts: Iterable[str]) -> str:
+    """The command that explains the codes in some texts; empty if there are none.
 
     Parameters
     ----------
@@ -144,15 +144,15 @@ def read_on(texts: Iterable[str]) -> str:
 
     Examples
     --------
-    >>> read_on([say("UB208"), say("UB301", count=3, of=10), "The data are curved."])
+    >>> explain_command([format_warning("UB208"), format_warning("UB301", count=3, of=10), "The data are curved."])
     'unbraid explain UB208 UB301'
     """
     codes = dict.fromkeys(code for text in texts for code in re.findall(r"\b(UB\d{3}):", text))
     return " ".join(["unbraid explain", *codes]) if codes else ""
 
 
-def told(text: str) -> str:
-    """The text of a warning without where to read on.
+def without_hint(text: str) -> str:
+    """The text of a warning without the command that explains it.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def told(text: str) -> str:
 
     Examples
     --------
-    >>> told("UB208: ICA did not converge. More: unbraid explain UB208")
+    >>> without_hint("UB208: ICA did not converge. More: unbraid explain UB208")
     'UB208: ICA did not converge.'
     """
-    return text.partition(f"{_MORE}unbraid explain ")[0]
+    return text.partition(f"{_HINT}unbraid explain ")[0]

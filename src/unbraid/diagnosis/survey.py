@@ -29,7 +29,7 @@ LOCAL_COMPONENTS = 20  # in which tangents are looked for: twice the dimension a
 
 
 @dataclass(frozen=True)
-class Ground:
+class Survey:
     """The rows that are looked at.
 
     Attributes
@@ -78,7 +78,7 @@ class Ground:
         return apart(self.points)
 
     @property
-    def torn(self) -> bool:
+    def disconnected(self) -> bool:
         """Whether more points lie apart than a few outliers explain."""
         return not FIGURES["apart"].holds(self.pieces[0])
 
@@ -88,7 +88,7 @@ class Ground:
         return off_tangent(self.points[:, :LOCAL_COMPONENTS], self.d)
 
 
-def survey(X: Any, n_factors: int | str, rng: np.random.RandomState) -> tuple[Ground, float]:
+def survey_of(X: Any, n_factors: int | str, rng: np.random.RandomState) -> tuple[Survey, float]:
     """Read some of the rows, reduce them, and count their dimensions; with how structured they are."""
     source = Rows(X)
     n = len(source)
@@ -114,17 +114,17 @@ def survey(X: Any, n_factors: int | str, rng: np.random.RandomState) -> tuple[Gr
     look = replace(look, dimension=estimated_dimension(kept) if n_factors == "auto" else None)
     points = kept.points[first]
     d = max(1, min(int(n_factors) if look.dimension is None else look.dimension.dim, points.shape[1]))
-    return Ground(X, look, sample, rows[first], points, d, len(source.row_shape) == 1), structured
+    return Survey(X, look, sample, rows[first], points, d, len(source.row_shape) == 1), structured
 
 
-def ground_findings(ground: Ground, structured: float) -> list[Finding]:
+def survey_findings(survey: Survey, structured: float) -> list[Finding]:
     """All that can be said before a fit; without structure, or of points in pieces, there is nothing else to ask."""
-    found = [_structure(ground, structured)]
+    found = [_structure(survey, structured)]
     if not found[0].holds:
         return found
-    found += [_units(ground)] if ground.is_table else []
-    found.append(_connected(ground))
-    return found if ground.torn else [*found, _dimension(ground), _noise(ground), _linear(ground)]
+    found += [_units(survey)] if survey.is_table else []
+    found.append(_connected(survey))
+    return found if survey.disconnected else [*found, _dimension(survey), _noise(survey), _linear(survey)]
 
 
 def quietly(fit: Callable[[], Fitted]) -> Fitted:
@@ -134,8 +134,8 @@ def quietly(fit: Callable[[], Fitted]) -> Fitted:
         return fit()
 
 
-def _structure(ground: Ground, figure: float) -> Finding:
-    if np.sum(np.ptp(ground.sample, axis=0) > 0) == 1:
+def _structure(survey: Survey, figure: float) -> Finding:
+    if np.sum(np.ptp(survey.sample, axis=0) > 0) == 1:
         words = "A single column varies: it is the factor, and there is nothing to find behind it."
         return finding("structure", True, None, words)
     holds = FIGURES["structure"].holds(figure)
@@ -148,8 +148,8 @@ def _structure(ground: Ground, figure: float) -> Finding:
     return finding("structure", holds, figure, words)
 
 
-def _units(ground: Ground) -> Finding:
-    variances = ground.sample.var(axis=0, dtype=np.float64)
+def _units(survey: Survey) -> Finding:
+    variances = survey.sample.var(axis=0, dtype=np.float64)
     largest = int(variances.argmax())
     share = float(variances[largest] / variances.sum())
     holds = True if FIGURES["column_share"].holds(share) or np.sum(variances > 0) == 1 else None
@@ -161,42 +161,42 @@ def _units(ground: Ground) -> Finding:
     return finding("column_share", holds, share, words)
 
 
-def _connected(ground: Ground) -> Finding:
-    share, pieces = ground.pieces
+def _connected(survey: Survey) -> Finding:
+    share, pieces = survey.pieces
     words = (
         f"The points fall into {pieces} pieces; {100 * share:.0f} % of them lie outside of the largest."
-        if ground.torn
+        if survey.disconnected
         else "The neighbour graph is connected."
     )
-    return finding("apart", not ground.torn, share, words)
+    return finding("apart", not survey.disconnected, share, words)
 
 
-def _dimension(ground: Ground) -> Finding:
-    estimate, d = ground.look.dimension, ground.d
+def _dimension(survey: Survey) -> Finding:
+    estimate, d = survey.look.dimension, survey.d
     few = d <= MOST_FACTORS
     if estimate is None:
         return finding("dimension_gap", True if few else None, float(d), f"{d} factor(s), as given.")
-    if ground.points.shape[1] == 1:
+    if survey.points.shape[1] == 1:
         return finding("dimension_gap", True, 1.0, "1 factor: the data vary along a single line.")
     if not estimate.clear:
         words = f"The local spectra show no gap; the nearest guess is {d} factor(s)."
         return finding("dimension_gap", None, float(estimate.gap), words)
     words = f"{d} factor(s): the local spectra fall by {min(estimate.gap, 1e9):.3g} after them."
-    more = "" if few else f" More than {MOST_FACTORS} cannot be unrolled from {len(ground.points)} points."
-    return finding("dimension_gap", True if few or ground.flat else None, float(estimate.gap), words + more)
+    more = "" if few else f" More than {MOST_FACTORS} cannot be unrolled from {len(survey.points)} points."
+    return finding("dimension_gap", True if few or survey.flat else None, float(estimate.gap), words + more)
 
 
-def _noise(ground: Ground) -> Finding:
-    figure = ground.noise
+def _noise(survey: Survey) -> Finding:
+    figure = survey.noise
     words = f"{100 * figure:.0f} % of the variance of a small neighbourhood lies off its tangent (noise, curvature)."
     return finding("off_tangent", True if FIGURES["off_tangent"].holds(figure) else None, figure, words)
 
 
-def _linear(ground: Ground) -> Finding:
-    left = float(ground.look.reduction.residuals[min(ground.d, len(ground.look.reduction.residuals)) - 1])
+def _linear(survey: Survey) -> Finding:
+    left = float(survey.look.reduction.residuals[min(survey.d, len(survey.look.reduction.residuals)) - 1])
     words = (
-        f"{ground.d} principal component(s) hold all but {100 * left:.2g} % of the variance, "
+        f"{survey.d} principal component(s) hold all but {100 * left:.2g} % of the variance, "
         + ("the rest is noise: the data are flat, and a linear method is exact."
-           if ground.flat else "so the data are curved: a linear method is not enough.")
+           if survey.flat else "so the data are curved: a linear method is not enough.")
     )  # fmt: skip
-    return finding("flat_residual", ground.flat, left, words)
+    return finding("flat_residual", survey.flat, left, words)
