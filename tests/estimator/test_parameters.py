@@ -8,6 +8,7 @@ import pytest
 
 from unbraid.estimator.base import Having, Number, Whole, check_parameter
 from unbraid.methods import METHODS
+from unbraid.testing.data import needed_evidence
 
 TAKES_TEXT = {"checkpoint", "log", "device"}
 TAKES_TRUTH = {"progress", "count_twice"}
@@ -39,7 +40,7 @@ def test_a_wrong_value_is_refused_by_fit_with_its_name_and_what_was_received(met
             if kind == "True" and (isinstance(default, bool) or name in TAKES_TRUTH):
                 continue
             with pytest.raises((ValueError, TypeError), match=rf"{name}={re.escape(repr(value))}"):
-                cls(**{name: value}).fit(X, np.arange(12) % 2)
+                cls(**{name: value}).fit(X, np.arange(12) % 2, **needed_evidence(cls(), 12))
 
 
 @pytest.mark.parametrize(
