@@ -107,6 +107,14 @@ METHODS: dict[str, Method] = {
     "factor-vae": _trained("FactorVAE", "autoencoders.factor_vae", "FactorVAE", "total correlation by a discriminator"),
     "beta-tcvae": _trained("BetaTCVAE", "autoencoders.beta_tcvae", "beta-TCVAE", "a heavier total correlation"),
     "dip-vae": _trained("DIPVAE", "autoencoders.dip_vae", "DIP-VAE", "codes of unit covariance, two kinds"),
+    "ada-gvae": _trained(
+        "AdaGVAE",
+        "autoencoders.ada_gvae",
+        "Ada-GVAE",
+        "factors from pairs that differ in few of them",
+        uses=("pairs",),
+        needs=("pairs",),
+    ),
     "nice": _trained(
         "NICE", "flows.estimators", "NICE", "an additive flow; a density and a condition", uses=("labels",)
     ),

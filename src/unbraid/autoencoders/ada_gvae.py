@@ -1,0 +1,120 @@
+"""Ada-GVAE and Ada-ML-VAE: pairs of rows that differ in a few factors, without saying in which."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Self
+
+import torch
+from torch import Tensor, nn
+
+from unbraid.autoencoders.beta_vae import BetaVAE
+from unbraid.autoencoders.decomposition import gaussian_kl
+from unbraid.training.batches import Batch, Points
+from unbraid.training.trainer import Loss, Schedule
+
+GROUPINGS = ("mean", "product")
+
+
+def shared_codes(mean: Tensor, log_variance: Tensor) -> Tensor:
+    r"""Codes that each pair shares, (batch, n_factors): those of a KL below :math:`(\max_j + \min_j) / 2` of the pair.
+
+    The KL is that of the first row's posterior from the second's, one per code. All posteriors here are
+    (2, batch, n_factors), the two rows of a pair along the first axis.
+
+    >>> shared_codes(torch.tensor([[[0.0, 0.0, 0.0]], [[0.1, 2.0, 0.0]]]), torch.zeros(2, 1, 3)).tolist()
+    [[True, False, True]]
+    """
+    distance = (mean[0] - mean[1]) * (-0.5 * log_variance[1]).exp()
+    kl = gaussian_kl(distance, log_variance[0] - log_variance[1])
+    return kl < (kl.amax(1, keepdim=True) + kl.amin(1, keepdim=True)) / 2
+
+
+def group(mean: Tensor, log_variance: Tensor, grouping: str) -> tuple[Tensor, Tensor]:
+    """Mean and log-variance (batch, n_factors) that both rows of a pair get in the codes that they share.
+
+    >>> mean, log_variance = torch.tensor([[[0.0]], [[4.0]]]), torch.tensor([[[1.0]], [[3.0]]]).log()
+    >>> [(m.item(), v.exp().item()) for m, v in (group(mean, log_variance, name) for name in GROUPINGS)]
+    [(2.0, 2.0), (1.0, 1.5)]
+    """
+    if grouping == "mean":
+        return mean.mean(0), log_variance.exp().mean(0).log()
+    precision = (-log_variance).exp()
+    return (precision * mean).sum(0) / precision.sum(0), -precision.mean(0).log()
+
+
+class AdaGVAE(BetaVAE):
+    r"""Ada-GVAE: beta-VAE on pairs of rows, whose posteriors are averaged in the codes that they share.
+
+    For rows that come in pairs which differ in some factors but not in all: two frames of a video, one object before
+    and after. Which factors changed need not be known; it is found out for each pair, by the KL between the two
+    posteriors in each code. If every subset of factors changes in some pairs, the factors are identifiable up to
+    order and a function of each. The loss is the mean of the two rows' beta-VAE losses after averaging.
+
+    Parameters
+    ----------
+    n_factors : int
+    grouping : "mean" or "product"
+        "mean" is Ada-GVAE: the mean of the means and of the variances. "product" is Ada-ML-VAE: means weighted by
+        their precision, and the harmonic mean of the variances; this is the product of the two Gaussians with twice
+        its variance, as in the authors' code, so that equal posteriors are left as they are.
+    beta : float
+        Weight of the KL.
+    **settings
+        See :class:`~unbraid.autoencoders.base.AutoencoderEstimator`. A batch has ``batch_size`` pairs.
+
+    Attributes
+    ----------
+    As of :class:`VAE`; ``history_`` has ``shared``, the share of the codes that were averaged, in place of the KL's
+    decomposition.
+
+    References
+    ----------
+    Locatello et al. (2020), Weakly-supervised disentanglement without compromises, "Practical adaptive algorithms".
+
+    Examples
+    --------
+    >>> import numpy as np, unbraid as ub
+    >>> data = ub.datasets.load("shapes-xy", image_size=32)
+    >>> (first, _), (second, _) = data.sample_pairs(50, shared="x", random_state=0)
+    >>> X, pairs = np.concatenate([first, second]), np.arange(100).reshape(2, 50).T
+    >>> ub.AdaGVAE(n_factors=3, max_steps=20, random_state=0).fit(X, pairs=pairs).transform(X).shape
+    (100, 3)
+    """
+
+    _parameter_constraints = {"grouping": GROUPINGS}
+
+    def __init__(self, n_factors: int = 10, *, grouping: str = "mean", beta: float = 1.0, **settings: Any):
+        super().__init__(n_factors, beta=beta, **settings)
+        self.grouping = grouping
+
+    def fit(self, X: Any, y: Any = None, *, pairs: Any = None) -> Self:
+        """Train on pairs of rows of X.
+
+        Parameters
+        ----------
+        X : array or memory map (n, features), (n, height, width) or (n, height, width, channels), or Observations
+        y : ignored
+        pairs : array of int, (m, 2) or (n,)
+            Row numbers, or one number per row that both rows of a pair have. Rows without a pair are not learned from.
+
+        Returns
+        -------
+        self
+        """
+        return super().fit(self._observed(X, pairs=pairs))
+
+    def _objective(self, networks: nn.ModuleDict, points: Points, schedule: Schedule) -> Callable:
+        def objective(batch: Batch) -> Iterator[Loss]:
+            assert batch.partner is not None, "the table says that this method needs pairs"
+            x = torch.cat([batch.x, batch.partner])
+            own = [part.unflatten(0, (2, -1)) for part in networks["encoder"](x).chunk(2, dim=1)]
+            shared, common = shared_codes(*own), group(*own, self.grouping)
+            mean, log_variance = (torch.where(shared, c, o).flatten(0, 1) for c, o in zip(common, own))
+            noise = torch.cat([batch.noise(mean.shape[1]) for _ in range(2)])
+            codes = mean + (0.5 * log_variance).exp() * noise
+            reconstruction = self._reconstruction(networks["decoder"](codes), x).mean()
+            kl = gaussian_kl(mean, log_variance).mean(0)
+            value = reconstruction + self.beta * kl.sum()
+            terms = {"loss": value, "reconstruction": reconstruction, "kl": kl.sum(), "kl_per_dimension": kl}
+            yield Loss("model", value, terms | {"shared": shared.float().mean()})
+
+        return objective
