@@ -1,4 +1,4 @@
-"""What a warning or a figure means: the text of ``unbraid explain`` and of the docs, from the two tables."""
+"""What a warning or a figure means: the text of ``unbraid explain`` and of the docs."""
 
 import re
 
@@ -7,7 +7,7 @@ from unbraid.trust.warnings import CODES, KINDS
 
 
 def explain(name: str) -> str:
-    """A warning: what it says, its cause, what to do, when to ignore it. A figure: its meaning, threshold and remedy.
+    """Explain a warning (cause, remedy, when to ignore it) or a figure (meaning, threshold, remedy).
 
     Parameters
     ----------
@@ -27,10 +27,10 @@ def explain(name: str) -> str:
     <BLANKLINE>
     Cause: No rotation stands out, as with Gaussian factors or very few points.
     What to do: Raise n_init or try the other contrast.
-    When to ignore it: If any rotation serves.
+    When to ignore it: If any rotation is good enough.
     To silence it: warnings.filterwarnings("ignore", message=".*UB208")
     >>> print(explain("eigengap").splitlines()[-2])
-    What to do: Check n_factors, or take more points.
+    What to do: Check n_factors, or use more points.
     """
     code = name.upper()
     if code in CODES:
@@ -47,7 +47,7 @@ def explain(name: str) -> str:
 
 
 def about_figure(key: str) -> dict[str, str]:
-    """Formula, threshold, where that was calibrated, the assumption it tests, remedy and warning, by their titles.
+    """Formula, threshold, calibration, assumption, remedy and warning of a figure, by their titles.
 
     Parameters
     ----------
@@ -65,14 +65,14 @@ def about_figure(key: str) -> dict[str, str]:
         "In doubt": line.doubt,
         "Calibration": line.calibrated,
         "Assumption of the diagnosis": line.assumption,
-        "What to do": _open(line.remedy),
+        "What to do": _with_ellipses(line.remedy),
         "Warning": line.code,
     }
     return {title: part for title, part in parts.items() if part}
 
 
 def sentence(code: str) -> str:
-    """What a warning says, with an ellipsis for each figure.
+    """The sentence of a warning, with an ellipsis for each figure.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def sentence(code: str) -> str:
     -------
     str
     """
-    text = _open(CODES[code].sentence)
+    text = _with_ellipses(CODES[code].sentence)
     begins_with_a_name = any(sign in text.partition(" ")[0] for sign in "_=")
     return text if begins_with_a_name else text[0].upper() + text[1:]
 
@@ -104,11 +104,11 @@ def explanation(code: str) -> dict[str, str]:
     return {
         **({"Figure": f"{FIGURES[line.figure].name}. {FIGURES[line.figure].meaning}"} if line.figure else {}),
         "Cause": line.cause,
-        "What to do": _open(line.remedy),
+        "What to do": _with_ellipses(line.remedy),
         "When to ignore it": line.ignore,
         "To silence it": f'warnings.filterwarnings("ignore", message=".*{code}")',
     }
 
 
-def _open(text: str) -> str:
+def _with_ellipses(text: str) -> str:
     return re.sub(r"\{[^}]*\}", "…", text)

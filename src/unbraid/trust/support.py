@@ -208,10 +208,10 @@ def near_gaussian(kurtosis: Floats, n: int) -> NDArray[np.bool_]:
 # correlation .6, a ball (raggedness and emptiness), Gaussian factors, a torus. Made by benchmarks/calibrate_power.py.
 POWER = {
     "dependence": {
-        2: (0.40, 0.75, 1.00, 1.00, 1.00, 1.00),
-        3: (0.28, 0.88, 1.00, 1.00, 1.00, 1.00),
-        4: (0.38, 0.82, 0.97, 1.00, 1.00, 1.00),
-        6: (0.30, 0.82, 1.00, 1.00, 1.00, 1.00),
+        2: (0.15, 0.45, 0.80, 0.97, 1.00, 1.00),
+        3: (0.15, 0.40, 0.78, 0.95, 1.00, 1.00),
+        4: (0.15, 0.42, 0.75, 0.97, 1.00, 1.00),
+        6: (0.12, 0.33, 0.72, 0.95, 1.00, 1.00),
     },
     "raggedness": {
         2: (0.05, 0.10, 0.15, 0.78, 1.00, 1.00),

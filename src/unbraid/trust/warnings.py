@@ -95,7 +95,7 @@ def format_warning(code: str, **figures: object) -> str:
     Examples
     --------
     >>> format_warning("UB301", count=3, of=10).partition(";")[0]
-    'UB301: 3 of 10 rows are duplicates of others'
+    'UB301: 3 of 10 rows are duplicates'
     """
     known = CODES[code]
     return f"{code}: {known.sentence} {known.remedy}".format(**figures)
