@@ -1,4 +1,4 @@
-"""What a first fit shows: loops, distances that are kept, and codes that are independent, a product, not Gaussian."""
+"""What a first fit shows: loops, preserved distances, and whether codes are independent, a product and non-Gaussian."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +15,15 @@ from unbraid.trust.table import FIGURES
 
 Floats = NDArray[np.float64]
 
-OF_THE_REST = ("full", "complete")  # checks of what a factor forms with the others, not of its own shape
-FEWEST = 250  # points with which a law as near to the Gaussian as a triangle is told from it in most draws
+OF_THE_REST = ("full", "complete")  # checks on a factor together with the others, not on its own shape
+FEWEST = 250  # points with which a triangular distribution is distinguished from a Gaussian in most draws
 
 
 def loops_finding(survey: Survey, rng: np.random.RandomState) -> Finding:
     """Whether all factors have two ends.
 
-    Where the product of circles, spheres and intervals that the points form is found whole and verified, it says so.
-    Else the edge of the points is held against that of a box: it misses rings that are short against the rest.
+    If the points are verified to form a product of circles, spheres and intervals, that decides. Otherwise the edge of
+    the points is compared with that of a box, which misses rings that are short compared with the rest.
     """
     model = ProductManifold(random_state=0)
     survey.starts[FOR_LOOPS] = quietly(lambda: model.start_from(survey.source, survey.look))
@@ -34,7 +34,7 @@ def loops_finding(survey: Survey, rng: np.random.RandomState) -> Finding:
     ]
     whole = bool(model.verified_.all())
     if survey.d not in EDGE and not round_:
-        words = f"Edges are looked for with one to three factors; here are {survey.d}."
+        words = f"Edges are checked with one to three factors; there are {survey.d}."
         return finding("edge", True if whole else None, None, words, decides=False)
     if survey.d not in EDGE:
         return finding("edge", False, None, _wraps(round_))
@@ -52,9 +52,9 @@ def _by_edge(survey: Survey, round_: list[str], whole: bool, rng: np.random.Rand
     elif round_:
         words = _wraps(round_)
     elif meet:
-        words = f"The ends of the curve meet: they lie {ends:.2g} times its longest step apart."
+        words = f"The ends of the curve meet: their distance is {ends:.2g} times its longest step."
     else:
-        words = f"The points have {100 * ratio:.0f} % of the edge of a box: part of it or all of it closes in itself."
+        words = f"The points have {100 * ratio:.0f} % of the edge of a box: part or all of the shape is closed."
     what = "a circle" if d == 1 else "a torus"
     power = support.power_of("edge", len(points), d)
     return finding("edge", holds, ratio, words, threshold=edge.limit(d), power=power, violation=what)
@@ -62,18 +62,18 @@ def _by_edge(survey: Survey, round_: list[str], whole: bool, rng: np.random.Rand
 
 def _wraps(kinds: list[str]) -> str:
     what = " and ".join(f"a {kind}" for kind in kinds)
-    return f"The points run around {what}, verified by its harmonics."
+    return f"The points go around {what}, verified by its harmonics."
 
 
 def first_codes(survey: Survey) -> tuple[Floats | None, list[Finding]]:
-    """Codes of a quick fit on the rows looked at, and how well it kept distances; None where no fit makes sense."""
+    """Codes of a quick fit on the examined rows, and findings on the fit; None if a fit makes no sense."""
     if survey.flat:
         linear = PCAICA(survey.d, random_state=0)
         codes = quietly(lambda: linear.fit_transform(survey.points))
         turn = code_uncertainty(codes, linear.rotation_, np.random.RandomState(0))
         return codes, [_rotation(turn.doubt, turn.per_code)]
     if survey.d > MOST_FACTORS or len(survey.points) < 3 * (1 + survey.d + survey.d * (survey.d + 1) // 2):
-        words = f"Not tried: {len(survey.points)} points are too few to unroll {survey.d} curved factors."
+        words = f"Not checked: {len(survey.points)} points are too few for {survey.d} curved factors."
         return None, [finding("local_isometry", False if survey.d > MOST_FACTORS else None, None, words)]
     model = HessianICA(survey.d, random_state=0)
     survey.starts["hessian-ica"] = quietly(lambda: model.start_from(survey.source, survey.look))
@@ -88,9 +88,9 @@ def _isometry(survey: Survey, figure: float) -> Finding:
     noisy = not FIGURES["off_tangent"].holds(survey.noise)
     holds = True if FIGURES["local_isometry"].holds(figure) else None if noisy else False
     words = (
-        f"Codes that keep the distances between neighbours were found (correlation {figure:.2f})."
+        f"The codes preserve the distances between neighbours (correlation {figure:.2f})."
         if holds
-        else f"No codes were found that keep the distances between neighbours (correlation {figure:.2f})."
+        else f"No codes were found that preserve the distances between neighbours (correlation {figure:.2f})."
     )
     return finding("local_isometry", holds, figure, words)
 
@@ -102,27 +102,27 @@ def _density(error: float) -> Finding:
 
 def _rotation(doubt: float, degrees: Floats) -> Finding:
     if len(degrees) == 1:
-        return finding("rotation_doubt", True, None, "One factor: there is nothing that it could be turned into.")
+        return finding("rotation_doubt", True, None, "One factor: there is nothing to rotate.")
     turned = ", ".join(f"{degree:.0f}" for degree in degrees)
     words = (
-        f"The axes of the codes are found again to {doubt:.0f} degrees under other assumptions; codes may be turned by "
-        f"up to {turned} degrees."
+        f"Rotations found under different assumptions differ by {doubt:.0f} degrees; the codes may be rotated by up "
+        f"to {turned} degrees."
     )
     return finding("rotation_doubt", True if FIGURES["rotation_doubt"].holds(doubt) else None, doubt, words)
 
 
 def code_findings(codes: Floats, rng: np.random.RandomState) -> list[Finding]:
-    """Independence, support and law of codes."""
+    """Independence, support and distribution of codes."""
     if codes.shape[1] == 1:
-        words = "One factor: there is nothing that it could depend on, or be mixed up with."
+        words = "One factor: there is no other to depend on or to be confused with."
         return [finding(key, True, None, words) for key in ("dependence", "raggedness", "emptiness", "separability")]
     depends, ragged = support.dependence(codes), support.raggedness(codes, rng)
     empty, most = support.mean_emptiness(codes, rng), support.hollow(len(codes))
     return [
-        _effect("dependence", depends, codes, f"Mutual information of two codes is {max(depends, 0):.3f} nats"),
+        _effect("dependence", depends, codes, f"The mutual information of two codes is {max(depends, 0):.3f} nats"),
         _effect("raggedness", ragged, codes,
-                f"Combinations of codes that should occur lie {ragged:.2f} times as far from the data as chance"),
-        _effect("emptiness", empty, codes, f"{max(empty, 0):.1%} of the box of the codes is empty without a reason",
+                f"Combinations of codes that should occur lie {ragged:.2f} times as far from the data as by chance"),
+        _effect("emptiness", empty, codes, f"{max(empty, 0):.1%} of the box around the codes is unexpectedly empty",
                 most),
         _gaussian(codes),
     ]  # fmt: skip
@@ -131,7 +131,7 @@ def code_findings(codes: Floats, rng: np.random.RandomState) -> list[Finding]:
 def _effect(key: str, value: float, codes: Floats, words: str, limit: float | None = None) -> Finding:
     threshold = FIGURES[key].limit() if limit is None else limit
     holds = value <= threshold
-    text = words + (", as of a product." if holds else ": not a product.")
+    text = words + (", as expected of a product." if holds else ": not a product.")
     what = "two factors of correlation .6" if key == "dependence" else "a ball"
     power = support.power_of(key, *codes.shape)
     return finding(key, holds, max(value, 0.0), text, threshold=threshold, power=power, violation=what)
@@ -141,8 +141,8 @@ def _gaussian(codes: Floats) -> Finding:
     law = FIGURES["separability"]
     figure = support.separability(codes)
     holds = True if law.holds(figure, "clear") else None if law.holds(figure) or len(codes) < FEWEST else False
-    words = f"What tells two codes from their rotations is {figure:.1f} times what chance makes of Gaussians." + (
-        f" With {len(codes)} points, factors that are not Gaussian may look so too." if holds is None else ""
+    words = f"Two codes differ from their rotations {figure:.1f} times as much as Gaussian codes would." + (
+        f" With {len(codes)} points, non-Gaussian factors may look Gaussian." if holds is None else ""
     )
     power = support.power_of("separability", *codes.shape)
     return finding("separability", holds, figure, words, power=power, violation="Gaussian factors")

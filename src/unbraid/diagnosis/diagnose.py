@@ -1,4 +1,4 @@
-"""``diagnose``: from data to an answer; ``fit``: the method that it recommends, with the reasons kept."""
+"""``diagnose`` checks the assumptions of the methods on some data; ``fit`` fits the method it recommends."""
 
 from collections.abc import Collection
 from dataclasses import replace
@@ -16,7 +16,7 @@ from unbraid.spectral.evidence import ROTATIONS, rotation_for
 from unbraid.spectral.selection import given_factors
 from unbraid.trust.warnings import warn
 
-INSTEAD = "hessian-ica"  # of a recommended method that does not take a setting
+INSTEAD = "hessian-ica"  # fitted if the recommended method does not accept a setting
 
 
 def diagnose(
@@ -30,25 +30,25 @@ def diagnose(
     n_factors: int | str = "auto",
     random_state: Any = 0,
 ) -> Diagnosis:
-    """Say whether the factors of X can be found, by which method, and how far to trust that.
+    """Check whether the factors of X can be found, by which method, and how far to trust the answer.
 
-    Without assumptions factors cannot be found. This looks at each assumption of the methods here: whether it holds,
-    by which figure against which threshold, and how often a violation would be noticed with so many points. At most
-    2000 rows are looked at. The answer is "no" if an assumption that decides fails, "unsure" if one cannot be told.
+    Without assumptions factors cannot be found. Each assumption is tested by a figure with a threshold, together with
+    the power: how often a clear violation is detected with this many points. At most 2000 rows are examined. The answer
+    is "no" if a deciding assumption fails, and "unsure" if one is inconclusive.
 
     Parameters
     ----------
     X : array (n, ...), or anything that the estimators take
-        At least 30 different rows.
+        At least 30 distinct rows.
     labels : array (n,) or (n, q), optional
         A condition under which each row was observed, as for :class:`~unbraid.GIN`.
     pairs : array of int, (m, 2), optional
         Rows that share all factors but one or a few.
     time, sets, covariates : arrays, optional
-        As in :class:`~unbraid.Observations`, which can be given as X too. They are checked, and no finding
-        rests on them.
+        As in :class:`~unbraid.Observations`, which can be given as X too. They are checked, but no finding
+        depends on them.
     n_factors : int or "auto"
-        If it is known.
+        The number of factors, if known.
     random_state : int, RandomState, Generator or None
         Draws rows, permutations and simulated violations.
 
@@ -80,7 +80,7 @@ def diagnose(
 def examine(
     known: Observations, *, n_factors: int | str = "auto", random_state: Any = 0
 ) -> tuple[Diagnosis, dict[str, Any]]:
-    """:func:`diagnose`, and what it fitted on the way, by method: a fit of the same data can go on from there.
+    """Diagnose, and return the fits made on the way, by method: a fit of the same data can continue from them.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def examine(
     verdict = verdict_of(findings)
     method, reasons = _method(verdict, survey, findings)
     if method == "gin":
-        verdict = "unsure"  # what GIN assumes of its labels can be checked only in part
+        verdict = "unsure"  # the assumptions of GIN can be checked only in part
     n_found = survey.d if findings[0].holds else 0
     starts = survey.starts
     if given is not None or not survey.look.complete:  # these would fit another number of factors, or more rows
@@ -119,7 +119,7 @@ def examine(
 
 
 def _of_a_fit(survey: Survey, pairs: Any, rng: np.random.RandomState) -> list[Finding]:
-    """Whether a factor wraps around, and if none does, what codes show that run from end to end."""
+    """Findings of a first fit: whether a factor wraps around; if none does, what the codes show."""
     loops = loops_finding(survey, rng)
     if loops.holds is False:
         return [loops]
@@ -138,24 +138,26 @@ def _method(verdict: str, survey: Survey, findings: list[Finding]) -> tuple[str,
     """The name of a method and why."""
     held = {finding.assumption: finding.holds for finding in findings}
     if not held["structure"]:
-        return "pca-ica", ["There is nothing to unroll; this shows the directions of the largest variance."]
+        return "pca-ica", ["There is no structure to find; this shows the directions of largest variance."]
     if held.get(LOOPS) is False:
-        return FOR_LOOPS, ["A factor wraps around: it has no ends, and needs an angle instead of a code."]
+        return FOR_LOOPS, ["A factor wraps around: it needs an angle instead of a code."]
     if verdict != "yes" and labels_serve(findings):
         return "gin", [
-            "Without labels the answer would be otherwise; the labels meet what can be checked of GIN's conditions, "
+            "Without labels the answer would be different; the labels meet the conditions of GIN that can be checked, "
             "and GIN needs neither a product nor non-Gaussian factors."
         ]
     if survey.flat:
         exact = "exact, and " if verdict == "yes" else ""
         return "pca-ica", [f"The data are flat: the linear method is {exact}the least sensitive to noise."]
     if survey.disconnected:
-        return "pca-ica", ["The points lie in pieces that no curved method can lay out together; this is the baseline."]
+        return "pca-ica", [
+            "The points are disconnected, so no nonlinear method can embed them together; this is the baseline."
+        ]
     if survey.d > MOST_FACTORS or "independent codes" not in held:
         return "pca-ica", [
-            "No curved method has a chance with so many factors and so few points; this is the baseline."
+            "There are too many factors for so few points to use a nonlinear method; this is the baseline."
         ]
-    reason = "The data are curved, with few factors: the method with a proof under the assumptions below."
+    reason = "The data are curved, with few factors: this method is proven to work under the assumptions below."
     return "hessian-ica", [reason] if verdict == "yes" else ["The data are curved, with few factors."]
 
 
@@ -174,8 +176,8 @@ def fit(
 ) -> Any:
     """Fit the method that :func:`~unbraid.diagnose` recommends for X, or one by its name.
 
-    After "no" the best guess is fitted, and a warning (UB101) says that it is not to be trusted; where a factor wraps
-    around and nothing else is wrong, :class:`~unbraid.ProductManifold` is, and UB105 says that its codes are angles.
+    After "no" the best guess is fitted, with a warning (UB101) not to trust it. If the only problem is a factor that
+    wraps around, :class:`~unbraid.ProductManifold` is fitted, and UB105 says that its codes are angles.
 
     Parameters
     ----------
@@ -184,15 +186,15 @@ def fit(
         "auto", or a name of the table of methods, such as "hessian-ica" or "beta-vae".
     labels, pairs, time, sets, covariates : arrays, optional
         What is known about the rows, as in :class:`~unbraid.Observations`, which can be given as X too. A named method
-        refuses what it does not use; with "auto" the diagnosis looks at it, and ``diagnosis_`` says what was left out.
-        The spectral methods turn their codes by it, unless ``rotation`` says otherwise: "pairs", "time", and
+        refuses what it does not use; with "auto" the diagnosis examines it, and ``diagnosis_`` lists what was not used.
+        The spectral methods rotate their codes by it, unless ``rotation`` says otherwise: "pairs", "time", and
         "condition" for labels ("labels" where they are factors of some rows, NaN elsewhere).
     n_factors : int or "auto"
         How many factors; "auto" estimates it, or means a network's own default.
     random_state : int, RandomState, Generator or None
-        Makes the fit repeatable. The diagnosis is repeatable in any case, and so is what is taken over from it.
+        Makes the fit repeatable. The diagnosis is always repeatable, and so are the parts of it that are reused.
     **settings
-        Parameters of the method. With "auto", a method that takes them is chosen.
+        Parameters of the method. With "auto", a method that accepts them is chosen.
 
     Returns
     -------
@@ -223,7 +225,7 @@ def fit(
 
 
 def rotated(method: str, known: Observations, settings: dict[str, Any]) -> dict[str, Any]:
-    """The settings of a method with the rotation that uses the evidence, where it has one and the user named none."""
+    """The settings with the rotation that uses the evidence, if the method has one and the user chose none."""
     if (
         not set(known.evidence) & set(method_of(method).uses)
         or "rotation" in settings
@@ -238,20 +240,20 @@ def choose(
 ) -> tuple[Diagnosis, Observations, dict[str, Any]]:
     """What is fitted after a diagnosis: its method, the evidence that this uses, and the settings for it.
 
-    HLLE+ICA stands in for a method that does not take a setting, or the pairs or times that were given and can turn the
-    codes of a curved method. Labels are used where the diagnosis recommends a method for them.
+    HLLE+ICA replaces a recommended method that does not accept a setting, or the pairs or times that could rotate the
+    codes. Labels are used only if the diagnosis recommends a method for them.
 
     Parameters
     ----------
     diagnosis : Diagnosis
     known : Observations
     settings : dict
-        Parameters that the user gave.
+        Parameters set by the user.
 
     Returns
     -------
     diagnosis : Diagnosis
-        Its method is the one to fit, and its reasons name the evidence that is left out.
+        Its method is the one to fit; its reasons list the evidence that is not used.
     known : Observations
     settings : dict
     """
@@ -269,16 +271,16 @@ def choose(
 
 
 def _taking(diagnosis: Diagnosis, wanted: Collection[str]) -> Diagnosis:
-    """The diagnosis itself; with parameters that its method does not take, one whose method is HLLE+ICA instead."""
+    """The diagnosis, with HLLE+ICA as its method if the recommended one does not accept all parameters."""
     if _takes(diagnosis.method, wanted):
         return diagnosis
     if not _takes(INSTEAD, wanted):
         raise ValueError(
-            f"the diagnosis recommends {diagnosis.method}, which does not take all of {', '.join(wanted)}. Leave out "
-            "what is for another method, or name the method."
+            f"the diagnosis recommends {diagnosis.method}, which does not accept all of {', '.join(wanted)}. Remove "
+            "the parameters of other methods, or choose the method by name."
         )
     given = ", ".join(name for name in wanted if not _takes(diagnosis.method, [name]))
-    reason = f"{INSTEAD} stands in for {diagnosis.method}, which has no {given}."
+    reason = f"{INSTEAD} replaces {diagnosis.method}, which has no parameter {given}."
     return replace(diagnosis, method=INSTEAD, reasons=[*diagnosis.reasons, reason])
 
 
@@ -287,7 +289,7 @@ def _takes(method: str, wanted: Collection[str]) -> bool:
 
 
 def _parameters(name: str, n_factors: int | str, settings: dict[str, Any]) -> dict[str, Any]:
-    """What the estimator is made with; a network has a number of codes of its own, and no way to estimate one."""
+    """The parameters of the estimator; a network has its own default number of codes and cannot estimate one."""
     method = method_of(name)
     known = method.load()().get_params(deep=False)
     unknown = [parameter for parameter in settings if parameter not in known]

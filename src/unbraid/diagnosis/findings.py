@@ -1,4 +1,4 @@
-"""What a diagnosis says: findings, and the answer drawn from them, as text, a frame, JSON and a page."""
+"""The result of a diagnosis: findings, and the answer that follows from them, as text, a frame, JSON and a page."""
 
 import json
 import math
@@ -17,15 +17,13 @@ if TYPE_CHECKING:
 
 LOOPS, FOR_LOOPS = FIGURES["edge"].assumption, "product-manifold"
 FLOWS = ("flows",)
-WRAPS = "No: a factor wraps around, and no code runs along it without a jump; product-manifold gives angles instead."
-LEGEND = (
-    "+ holds   ? cannot be told   ! does not hold, and decides   - does not hold, and the answer does not rest on it"
-)
-HOLDS = {True: "holds", False: "fails", None: "cannot tell"}
+WRAPS = "No: a factor wraps around, so no code can follow it without a jump; product-manifold describes it by an angle."
+LEGEND = "+ holds   ? inconclusive   ! fails, and decides the answer   - fails, but does not affect the answer"
+HOLDS = {True: "holds", False: "fails", None: "inconclusive"}
 ANSWERS = {
-    "yes": "Yes: nothing that was measured speaks against finding the factors of these data.",
-    "no": "No: these data break what is needed, and codes found in them are not to be taken for their factors.",
-    "unsure": "Unsure: what is needed could not be shown for these data, nor refuted.",
+    "yes": "Yes: all checks passed; the factors of these data can be found.",
+    "no": "No: these data violate a required assumption. Do not take their codes for the factors.",
+    "unsure": "Unsure: the required assumptions could be neither confirmed nor refuted for these data.",
 }
 
 
@@ -38,24 +36,24 @@ class Finding:
     assumption : str
         Its name; :mod:`unbraid.trust.table` has the figure that tests it.
     holds : bool or None
-        None where it cannot be told.
+        None if the check is inconclusive.
     figure : float or None
-        What was measured; None where nothing could be.
+        What was measured; None if nothing could be.
     threshold : float or None
-        Where it begins to fail.
+        Beyond it the assumption fails.
     words : str
-        The same as a sentence.
+        The finding as a sentence.
     power : float or None
-        Share of draws in which a clear violation, with as many points and factors as these data, is noticed; None where
+        Share of draws in which a clear violation, with as many points and factors as these data, is detected; None if
         it was not simulated.
     violation : str
-        What was drawn to find the power.
+        The violation that was simulated to find the power.
     remedy : str
-        What to do, or to collect, where it does not hold.
+        What to do, or which data to collect, if it does not hold.
     decides : bool
-        Whether the answer depends on it; the others are there to know.
+        Whether the answer depends on it; other findings are for information.
     families : tuple of str
-        The rooms of methods that assume it.
+        The families of methods that assume it.
     """
 
     assumption: str
@@ -71,13 +69,13 @@ class Finding:
 
     @property
     def key(self) -> str:
-        """The line of :data:`unbraid.trust.table.FIGURES` that it is about."""
+        """The key of its figure in :data:`unbraid.trust.table.FIGURES`."""
         return ASSUMPTIONS[self.assumption]
 
     def __str__(self) -> str:
         figure = "" if self.figure is None else f" {self.figure:.3g}"
         threshold = "" if self.threshold is None else f" (threshold {self.threshold:.3g})"
-        power = "" if self.power is None else f" Power: {self.violation} is noticed in {100 * self.power:.0f} %."
+        power = "" if self.power is None else f" Power: {self.violation} is detected in {100 * self.power:.0f} %."
         remedy = f" {self.remedy}" if self.remedy and self.holds is not True else ""
         return f"{self.assumption}: {HOLDS[self.holds]}.{figure}{threshold} {self.words}{power}{remedy}"
 
@@ -92,12 +90,12 @@ class Diagnosis:
     method : str
         The method to use, a name of the table of methods; after "no", the best guess.
     n_factors : int
-        How many factors there seem to be; 0 where there is no structure at all.
+        Estimated number of factors; 0 if there is no structure.
     findings : list of Finding
     reasons : list of str
         Why this method.
     n_rows, n_used : int
-        Rows of the data, and how many of them were looked at.
+        Rows of the data, and how many of them were examined.
     """
 
     verdict: str
@@ -119,29 +117,30 @@ class Diagnosis:
 
     @property
     def answer(self) -> str:
-        """The verdict as a sentence, with what it rests on."""
+        """The verdict as a sentence, with the assumptions that decide it."""
         sentence = WRAPS if self.only_wraps else ANSWERS[self.verdict]
-        return f"{sentence} It rests on: {', '.join(self.causes)}." if self.causes else sentence
+        state = "Failed" if self.verdict == "no" else "Inconclusive"
+        return f"{sentence} {state}: {', '.join(self.causes)}." if self.causes else sentence
 
     @property
     def doubts(self) -> list[str]:
-        """What to say before anything else about codes of these data: the answer, unless it is a yes."""
+        """The answer, unless it is a yes: what a reader of the codes should know first."""
         return [] if self.verdict == "yes" else [self.answer]
 
     @property
     def only_wraps(self) -> bool:
-        """Whether nothing else speaks against the data than that a factor wraps around."""
+        """Whether the only problem is that a factor wraps around."""
         return self.causes == [LOOPS] and self.method == FOR_LOOPS
 
     @property
     def causes(self) -> list[str]:
-        """The assumptions that a "no" or an "unsure" rests on."""
+        """The assumptions that lead to a "no" or an "unsure"."""
         wanted = {"no": False, "unsure": None, "yes": "nothing"}[self.verdict]
         return [f.assumption for f in self.findings if f.decides and f.holds is wanted]
 
     @property
     def remedies(self) -> list[str]:
-        """What to do, or to collect, for the assumptions that do not hold."""
+        """What to do, or which data to collect, for the assumptions that do not hold."""
         return list(dict.fromkeys(f.remedy for f in self.findings if f.remedy and f.holds is not True and f.decides))
 
     def __str__(self) -> str:
@@ -158,7 +157,7 @@ class Diagnosis:
         return pandas.DataFrame([asdict(f) for f in self.findings]).set_index("assumption")
 
     def to_json(self, path: str | PathLike[str] | None = None) -> str:
-        """Everything as JSON text, also written to ``path`` where one is given; numbers that are not finite are null.
+        """Everything as JSON, also written to ``path`` if given; numbers that are not finite are null.
 
         Parameters
         ----------
@@ -179,7 +178,7 @@ class Diagnosis:
 
         page = Report(
             "Can the factors of these data be found?",
-            f"{self.n_rows} observations, of which {self.n_used} were looked at; {self.n_factors} factor(s) in view.",
+            f"{self.n_rows} observations, {self.n_used} examined; estimated number of factors: {self.n_factors}.",
         )
         self.add_to(page)
         return page
@@ -196,13 +195,13 @@ class Diagnosis:
              for f in self.findings],
         )  # fmt: skip
         page.text(
-            "Power is the share of draws in which a clear violation is noticed, simulated with as many points and "
+            "Power is the share of draws in which a clear violation is detected, simulated with as many points and "
             "factors as these data have. An assumption that holds with little power has not been shown to hold."
         )
 
     def _method_words(self) -> str:
         method = METHODS[self.method]
-        guess = "" if self.verdict != "no" or self.only_wraps else ", the best guess in spite of that"
+        guess = "" if self.verdict != "no" or self.only_wraps else ", as the best guess"
         return f"{self.method} ({method.title}){guess}."
 
 
@@ -217,7 +216,7 @@ def finding(
     power: float | None = None,
     violation: str = "",
 ) -> Finding:
-    """The finding on the assumption that a figure of the table tests, with the threshold and the remedy from there.
+    """The finding on the assumption that a figure tests, with the threshold and the remedy of the table.
 
     >>> finding("local_isometry", False, 0.3, "").threshold
     0.5
@@ -230,7 +229,7 @@ def finding(
 
 
 def verdict_of(findings: Sequence[Finding]) -> str:
-    """ "no" if one that decides fails, "unsure" if one cannot be told, else "yes".
+    """ "no" if a deciding assumption fails, "unsure" if one is inconclusive, else "yes".
 
     >>> verdict_of([Finding("a", True, 1.0, 0.5, ""), Finding("b", None, None, None, "")])
     'unsure'

@@ -1,4 +1,4 @@
-"""What labels and pairs must be like, so that they say which factors are which."""
+"""Whether labels and pairs are suited to identify the factors."""
 
 from typing import Any
 
@@ -12,13 +12,13 @@ from unbraid.trust.table import FIGURES
 
 Floats = NDArray[np.float64]
 
-STATISTICS = 2  # of a Gaussian given its condition: mean and variance
+STATISTICS = 2  # of a Gaussian factor under one condition: mean and variance
 NEIGHBORS = 10
 FEWEST_PAIRS = 30  # that are worth comparing
 
 
 def label_findings(labels: Any, rows: NDArray[np.intp], points: Floats, n: int, d: int) -> list[Finding]:
-    """What the theory of GIN asks of labels: enough conditions, members, overlap, and that they say something."""
+    """What the theory of GIN requires of labels: enough conditions, large classes, overlap, and information."""
     known = parse_labels(labels, n)
     found = [_conditions(known, d)]
     if known.kind != "classes":
@@ -31,11 +31,11 @@ def label_findings(labels: Any, rows: NDArray[np.intp], points: Floats, n: int, 
 def _conditions(known: Labels, d: int) -> Finding:
     needed = d * STATISTICS + 1
     if known.kind == "continuous":
-        words = "The condition is continuous, so there are as many conditions as rows."
+        words = "The condition is continuous: there are as many conditions as rows."
         return finding("conditions", True, None, words, threshold=float(needed))
     count = len(known.classes)
     words = (
-        f"{count} conditions; the proof for {d} Gaussian factors with a mean and a variance each asks for "
+        f"{count} conditions; the proof for {d} Gaussian factors with a mean and a variance each requires "
         f"{d} x {STATISTICS} + 1 = {needed}."
     )
     return finding("conditions", count >= needed, float(count), words, threshold=float(needed))
@@ -57,32 +57,32 @@ def _neighbors(classes: NDArray[np.intp], points: Floats) -> list[Finding]:
     return [
         finding(
             "class_overlap", FIGURES["class_overlap"].holds(mixed), mixed,
-            f"{100 * mixed:.0f} % of the points have a neighbour of another class.",
+            f"{100 * mixed:.0f} % of the points have a neighbour in another class.",
         ),
         finding(
             "class_information", True if FIGURES["class_information"].holds(excess) else None, excess,
-            f"Neighbours share their class {100 * excess:.0f} points of a hundred more often than by chance.",
+            f"Neighbours share a class {100 * excess:.0f} percentage points more often than by chance.",
         ),
     ]  # fmt: skip
 
 
 def pair_finding(pairs: NDArray[np.intp], place: dict[int, int], codes: Floats, rng: np.random.RandomState) -> Finding:
-    """Whether the two rows of a pair differ along few codes: 1 if along one, 0 if as any two rows do."""
+    """Whether the two rows of a pair differ along few codes: 1 if along one, 0 if like any two rows."""
     seen = np.array([(place[i], place[j]) for i, j in pairs.tolist() if i in place and j in place], dtype=np.intp)
     if len(seen) < FEWEST_PAIRS or codes.shape[1] < 2:
-        words = f"{len(seen)} pairs among the rows looked at and {codes.shape[1]} code(s): too few to compare."
+        words = f"{len(seen)} pairs among the examined rows and {codes.shape[1]} code(s): too few to compare."
         return finding("pair_sparsity", None, None, words)
     scaled = codes / np.maximum(codes.std(axis=0), 1e-300)
     chance = rng.randint(len(codes), size=(max(1000, len(seen)), 2))
     figure = 1 - _spread_over(scaled, seen) / max(_spread_over(scaled, chance[chance[:, 0] != chance[:, 1]]), 1e-300)
     words = (
-        f"Pairs differ along one code to {100 * max(figure, 0):.0f} % (0 is as any two rows, 100 is one code alone)."
+        f"Pairs differ along a single code to {100 * max(figure, 0):.0f} % (0: like any two rows; 100: one code only)."
     )
     return finding("pair_sparsity", FIGURES["pair_sparsity"].holds(figure), figure, words)
 
 
 def _spread_over(codes: Floats, pairs: NDArray[np.intp]) -> float:
-    """Median share of a step that does not lie along its main code."""
+    """Median share of a difference that is not along its largest code."""
     steps = np.square(codes[pairs[:, 0]] - codes[pairs[:, 1]])
     total = np.maximum(steps.sum(axis=1), 1e-300)
     return float(np.median(1 - steps.max(axis=1) / total))

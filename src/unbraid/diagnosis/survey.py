@@ -1,4 +1,4 @@
-"""What the data must be like before any method is tried: structure, pieces, dimension, edges, noise."""
+"""What is checked before a fit: structure, units, connectedness, dimension and noise."""
 
 import warnings
 from collections.abc import Callable
@@ -30,25 +30,25 @@ LOCAL_COMPONENTS = 20  # in which tangents are looked for: twice the dimension a
 
 @dataclass(frozen=True)
 class Survey:
-    """The rows that are looked at.
+    """The rows that are examined.
 
     Attributes
     ----------
     source : Any
         The data.
     look : Look
-        All rows looked at, in principal components: what a fit can start from.
+        All examined rows in principal components, from which a fit can start.
     sample : array (m, features)
-        Some of these rows as they are, but for their mean.
+        Some of these rows, centred.
     rows : array of int
-        Numbers of the different ones among the rows looked at.
-    points : array (number of different rows, components)
-        These in the principal components that hold what is above the noise.
+        Numbers of the distinct rows among them.
+    points : array (number of distinct rows, components)
+        The distinct rows in the principal components above the noise.
     d : int
         Number of factors.
     is_table : bool
     starts : dict
-        What fits on the way found, by method: the method that is recommended goes on from there.
+        Fits made for the diagnosis, by method: the recommended method continues from there.
     """
 
     source: Any
@@ -67,19 +67,19 @@ class Survey:
 
     @property
     def flat(self) -> bool:
-        """Whether d principal components hold what is above the noise."""
+        """Whether d principal components hold everything above the noise."""
         reduction = self.look.reduction
         left = reduction.residuals[min(self.d, len(reduction.residuals)) - 1]
         return bool(FIGURES["flat_residual"].holds(left) or reduction.noise_size <= self.d)
 
     @cached_property
     def pieces(self) -> tuple[float, int]:
-        """Share of the points outside of the largest piece, and the number of pieces."""
+        """Share of the points outside the largest piece, and the number of pieces."""
         return apart(self.points)
 
     @property
     def disconnected(self) -> bool:
-        """Whether more points lie apart than a few outliers explain."""
+        """Whether more points lie apart than a few outliers."""
         return not FIGURES["apart"].holds(self.pieces[0])
 
     @cached_property
@@ -89,7 +89,7 @@ class Survey:
 
 
 def survey_of(X: Any, n_factors: int | str, rng: np.random.RandomState) -> tuple[Survey, float]:
-    """Read some of the rows, reduce them, and count their dimensions; with how structured they are."""
+    """Read some of the rows, reduce them and estimate their dimension; also return the figure of their structure."""
     source = Rows(X)
     n = len(source)
     rows = np.sort(rng.permutation(n)[:MOST_ROWS])
@@ -104,8 +104,8 @@ def survey_of(X: Any, n_factors: int | str, rng: np.random.RandomState) -> tuple
     first = distinct_rows(points)[0]
     if len(first) < FEWEST_ROWS:
         raise ValueError(
-            f"X has {len(first)} different row(s), too few for a diagnosis; {FEWEST_ROWS} are needed. Give more data, "
-            "or name a method to try it all the same."
+            f"X has {len(first)} distinct row(s), and a diagnosis needs at least {FEWEST_ROWS}. Provide more data, or "
+            "choose a method by name."
         )
     structured = structure(sample, rng)
     least = 1 if n_factors == "auto" else int(n_factors) + 1
@@ -118,7 +118,7 @@ def survey_of(X: Any, n_factors: int | str, rng: np.random.RandomState) -> tuple
 
 
 def survey_findings(survey: Survey, structured: float) -> list[Finding]:
-    """All that can be said before a fit; without structure, or of points in pieces, there is nothing else to ask."""
+    """The findings before a fit; without structure, or if the points are disconnected, nothing further is checked."""
     found = [_structure(survey, structured)]
     if not found[0].holds:
         return found
@@ -128,7 +128,7 @@ def survey_findings(survey: Survey, structured: float) -> list[Finding]:
 
 
 def quietly(fit: Callable[[], Fitted]) -> Fitted:
-    """What a fit returns; its own warnings say less than the findings that follow."""
+    """The result of a fit without its warnings, which the findings make redundant."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnbraidWarning)
         return fit()
@@ -136,14 +136,13 @@ def quietly(fit: Callable[[], Fitted]) -> Fitted:
 
 def _structure(survey: Survey, figure: float) -> Finding:
     if np.sum(np.ptp(survey.sample, axis=0) > 0) == 1:
-        words = "A single column varies: it is the factor, and there is nothing to find behind it."
+        words = "Only one column varies: it is the factor itself."
         return finding("structure", True, None, words)
     holds = FIGURES["structure"].holds(figure)
     words = (
-        "The columns depend on each other far beyond chance."
+        "The columns depend on each other far more than by chance."
         if holds
-        else "The columns cannot be told from independent ones: there is nothing behind them to find, or each of them "
-        "is a factor already."
+        else "The columns look independent: there is no structure to find, or each of them is a factor already."
     )
     return finding("structure", holds, figure, words)
 
@@ -154,9 +153,9 @@ def _units(survey: Survey) -> Finding:
     share = float(variances[largest] / variances.sum())
     holds = True if FIGURES["column_share"].holds(share) or np.sum(variances > 0) == 1 else None
     words = (
-        "No single column outweighs the others."
+        "No single column dominates."
         if holds
-        else f"Column {largest} (counted from 0) holds {100 * share:.3g} % of the variance; the others hardly count."
+        else f"Column {largest} (counted from 0) holds {100 * share:.3g} % of the variance; the others hardly matter."
     )
     return finding("column_share", holds, share, words)
 
@@ -164,9 +163,9 @@ def _units(survey: Survey) -> Finding:
 def _connected(survey: Survey) -> Finding:
     share, pieces = survey.pieces
     words = (
-        f"The points fall into {pieces} pieces; {100 * share:.0f} % of them lie outside of the largest."
+        f"The points fall into {pieces} disconnected pieces; {100 * share:.0f} % of them lie outside the largest."
         if survey.disconnected
-        else "The neighbour graph is connected."
+        else "Neighbour graph connected."
     )
     return finding("apart", not survey.disconnected, share, words)
 
@@ -175,20 +174,22 @@ def _dimension(survey: Survey) -> Finding:
     estimate, d = survey.look.dimension, survey.d
     few = d <= MOST_FACTORS
     if estimate is None:
-        return finding("dimension_gap", True if few else None, float(d), f"{d} factor(s), as given.")
+        return finding("dimension_gap", True if few else None, float(d), f"{d} factor(s), as specified.")
     if survey.points.shape[1] == 1:
         return finding("dimension_gap", True, 1.0, "1 factor: the data vary along a single line.")
     if not estimate.clear:
-        words = f"The local spectra show no gap; the nearest guess is {d} factor(s)."
+        words = f"The local spectra show no clear gap; the best guess is {d} factor(s)."
         return finding("dimension_gap", None, float(estimate.gap), words)
-    words = f"{d} factor(s): the local spectra fall by {min(estimate.gap, 1e9):.3g} after them."
+    words = f"{d} factor(s): the local spectra fall by a factor of {min(estimate.gap, 1e9):.3g} after them."
     more = "" if few else f" More than {MOST_FACTORS} cannot be unrolled from {len(survey.points)} points."
     return finding("dimension_gap", True if few or survey.flat else None, float(estimate.gap), words + more)
 
 
 def _noise(survey: Survey) -> Finding:
     figure = survey.noise
-    words = f"{100 * figure:.0f} % of the variance of a small neighbourhood lies off its tangent (noise, curvature)."
+    words = (
+        f"{100 * figure:.0f} % of the variance of a small neighbourhood lies off its tangent space (noise, curvature)."
+    )
     return finding("off_tangent", True if FIGURES["off_tangent"].holds(figure) else None, figure, words)
 
 
@@ -196,7 +197,7 @@ def _linear(survey: Survey) -> Finding:
     left = float(survey.look.reduction.residuals[min(survey.d, len(survey.look.reduction.residuals)) - 1])
     words = (
         f"{survey.d} principal component(s) hold all but {100 * left:.2g} % of the variance, "
-        + ("the rest is noise: the data are flat, and a linear method is exact."
+        + ("and the rest is noise: the data are flat, and a linear method is exact."
            if survey.flat else "so the data are curved: a linear method is not enough.")
     )  # fmt: skip
     return finding("flat_residual", survey.flat, left, words)

@@ -76,7 +76,7 @@ def _trust(summary: Summary) -> list[str]:
     if summary.concerns:
         return ["Look twice:", "", *(f"- {concern}" for concern in summary.concerns), ""]
     if summary.checked:
-        return [summary.note or "Nothing that was measured speaks against it.", ""]
+        return [summary.note or "All checks passed.", ""]
     return ["Nothing was measured that could speak against it: score it on data with known factors.", ""]
 
 

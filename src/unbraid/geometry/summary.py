@@ -1,4 +1,4 @@
-"""What GEOMANCER says about itself: the spectrum, the submanifolds it was read as, and what is in doubt."""
+"""Summary of GEOMANCER: the spectrum, the submanifolds, and the concerns."""
 
 from typing import TYPE_CHECKING
 
@@ -13,24 +13,26 @@ POINTS = 300  # drawn with their subspaces
 
 
 def summary_of(model: "Geomancer") -> Summary:
-    """Of a fitted :class:`~unbraid.Geomancer`; it has subspaces and no codes."""
+    """Summary of a fitted :class:`~unbraid.Geomancer`, which has subspaces and no codes."""
     dims = ", ".join(map(str, model.dims_))
     return Summary(
         title_of(model),
         [
-            Fact("submanifolds", str(model.n_submanifolds_), f"Of dimension {dims}; together {model.dim_}."),
+            Fact("submanifolds", str(model.n_submanifolds_), f"Of dimension {dims}; {model.dim_} in total."),
             Fact.of("submanifold_gap", f"{model.gap_:.3g}"),
             Fact(
                 "confidence",
                 f"{model.confidence_:.3f}",
-                "1 - 1 / gap, halved by each concern, and 0 where the spectrum does not speak.",
+                "1 - 1 / gap, halved by each concern; 0 if the spectrum shows no gap.",
             ),
             Fact.of("tangent_error", f"{model.tangent_error_:.3f}"),
-            Fact("first scalar eigenvalue", f"{model.scale_:.3g}", "The yardstick for eigenvalues that are near 0."),
+            Fact(
+                "first scalar eigenvalue", f"{model.scale_:.3g}", "The scale to which eigenvalues near 0 are compared."
+            ),
         ],
         choices=[f"{name}: {how}." for name, how in model.selection_.items()],
         concerns=list(model.concerns_),
-        note="The gap is clear: nothing that was measured speaks against this decomposition.",
+        note="All checks passed: the gap is clear.",
         checked=True,
         sections=_sections(model),
         decodes=False,
@@ -46,7 +48,7 @@ def _sections(model: "Geomancer") -> list[Section]:
                 "Spectrum",
                 (
                     "The lowest eigenvalues of the connection Laplacian. A product of m curved manifolds has m - 1 of "
-                    "them near 0, and a gap above.",
+                    "them near 0, with a gap above.",
                     *([model.reason_] if model.reason_ else []),
                 ),
                 picture="eigenvalues",
@@ -66,9 +68,9 @@ def _sections(model: "Geomancer") -> list[Section]:
             Section(
                 "Subspaces",
                 (
-                    "Some of the points in the three directions that the first submanifold spans most, with a stroke "
-                    "along each vector of the bases that were found. Its own strokes are tangent to it; those of the "
-                    "others shrink to points.",
+                    "Some of the points, projected on the three directions that the first submanifold spans most, with "
+                    "a stroke along each basis vector. The strokes of the first submanifold are tangent to it; those "
+                    "of the others shrink to points.",
                 ),
                 picture="subspaces",
                 data={"X": np.asarray(model._X)[some], "subspaces": found_there, "plane": plane},

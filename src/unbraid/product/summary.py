@@ -1,4 +1,4 @@
-"""What a product of intervals, circles and spheres says about itself."""
+"""Summary of a product of intervals, circles and spheres."""
 
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ MEASURES = {"interval": "long", "circle": "around", "sphere": "around"}
 
 
 def summary_of(model: "ProductManifold") -> Summary:
-    """Of a fitted :class:`~unbraid.ProductManifold`: its factors and their kinds in words, and every check."""
+    """Summary of a fitted :class:`~unbraid.ProductManifold`: its factors, their kinds, and every check."""
     facts = [
         Fact(
             codes_in_words(columns),
@@ -21,7 +21,9 @@ def summary_of(model: "ProductManifold") -> Summary:
         for kind, columns, length, sure in zip(model.kinds_, model.columns_, model.lengths_, model.verified_)
     ]
     dimension = model.diagnostics_.dimension
-    facts.append(Fact("dimension", str(dimension.dim), "Of the data; the factors' dimensions should add up to it."))
+    facts.append(
+        Fact("dimension", str(dimension.dim), "Of the data; the dimensions of the factors should add up to it.")
+    )
     rows = [
         (
             f"{codes_in_words(columns)}: {kind}",
@@ -39,7 +41,7 @@ def summary_of(model: "ProductManifold") -> Summary:
         facts,
         choices=[f"{name}: {how}." for name, how in model.selection_.items()],
         concerns=list(model.diagnostics_.concerns),
-        note="Every check of every factor holds.",
+        note="All checks passed.",
         checked=True,
         sections=[
             Section(

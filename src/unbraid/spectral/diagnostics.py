@@ -1,4 +1,4 @@
-"""How far to trust a fitted embedding."""
+"""Figures of a fitted embedding, and the warnings that follow from them."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -25,9 +25,9 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Diagnostics:
-    """Figures of a fit, and what they say in words.
+    """Figures of a fit, and the concerns they raise.
 
-    Those with a threshold are lines of :mod:`unbraid.trust.table`, under the same names.
+    Figures with a threshold are explained in :mod:`unbraid.trust.table`, under the same names.
 
     Attributes
     ----------
@@ -36,15 +36,15 @@ class Diagnostics:
     n_orphans : int
         Points that no other point lists as a neighbour.
     n_duplicates : int
-        Points equal to an earlier one; they share its code.
+        Points equal to an earlier one, whose code they share.
     participation : array (d,)
-        Share of the points on which each eigenvector lives.
+        Share of the points on which each eigenvector is concentrated.
     eigenvalues : array (d + 1,)
         Smallest non-trivial eigenvalues of the alignment matrix, and the first one left out.
     eigengap : float
         Ratio of the last two eigenvalues.
     n_redundant : int
-        Eigenvectors passed over because they are functions of others: one factor is much shorter than another.
+        Eigenvectors skipped because they are functions of others: one factor is much shorter than another.
     ica_stability : float
         Mean correlation between the codes and those that ICA finds without density weights.
     ica_converged : float
@@ -54,29 +54,28 @@ class Diagnostics:
     kurtosis : array (d,)
         Excess kurtosis of each factor; ICA cannot separate two factors that are near 0.
     gaussian : array (d,) of bool
-        Factors that cannot be told from a Gaussian.
+        Factors that cannot be distinguished from a Gaussian.
     extension_error : float
         Median error estimate of the local maps on points that were not used, in standard deviations of a code.
     pca_residual : float
         Share of the variance that the PCA left out.
     concerns : list of str
-        What should make you look twice; empty when nothing does.
+        The checks that failed, each with a remedy; empty if all passed.
     rotation_uncertainty : array (d,)
-        Degrees by which each code may be turned; empty where the codes were not turned by their independence.
+        Degrees by which each code may be rotated; empty if the codes were not rotated by independence.
     rotation_doubt : float
         One figure for all codes, in degrees.
     dependence : float
-        Mutual information (nats) of the two codes that share most, less what chance shows; 0 where the codes were not
-        turned by their independence.
+        Mutual information (nats) of the two most dependent codes, minus what chance alone produces; 0 if the codes were
+        not rotated by independence.
     expected_mcc : ExpectedMCC or None
-        What the MCC with the true factors was in similar simulated data sets; None where that cannot be
-        said.
+        MCC with the true factors in similar simulated data sets; None if there is no prediction.
     unguessed : str
-        Why it cannot be said; empty where it can.
+        Why there is no prediction; empty if there is one.
     figures : dict
-        What the guess looked at, by the names of :data:`unbraid.trust.expected.NAMES`.
+        The inputs of the prediction, by the names of :data:`unbraid.trust.expected.NAMES`.
     reliability : Reliability or None
-        How well each code was found again, with ``trust="full"``.
+        How well each code was reproduced, with ``trust="full"``.
     """
 
     n_graph_components: int
@@ -98,14 +97,14 @@ class Diagnostics:
     rotation_doubt: float = 0.0
     dependence: float = 0.0
     expected_mcc: ExpectedMCC | None = None
-    unguessed: str = "it was fitted before guesses were made"
+    unguessed: str = "it was not computed"
     figures: dict[str, float] = field(default_factory=dict)
     reliability: "Reliability | None" = None
 
     def __str__(self) -> str:
         lines = [
             f"local isometry    {self.local_isometry:.3f}",
-            f"eigengap          {self.eigengap:.3g} ({self.n_redundant} redundant eigenvector(s) passed over)",
+            f"eigengap          {self.eigengap:.3g} ({self.n_redundant} redundant eigenvector(s) skipped)",
             f"participation     {', '.join(f'{p:.2f}' for p in self.participation)}",
             f"ICA stability     {self.ica_stability:.3f} with and without density weights "
             f"({100 * self.ica_converged:.0f} % of starts converged)",
@@ -117,12 +116,12 @@ class Diagnostics:
         ]
         if len(self.rotation_uncertainty):
             degrees = ", ".join(f"{u:.0f}" for u in self.rotation_uncertainty)
-            lines.append(f"rotation          codes may be turned by up to {degrees} degrees")
-            lines.append(f"dependence        {self.dependence:.3f} nats between the two codes that share most")
-        lines.append(f"expected MCC      {self.expected_mcc or 'cannot be said: ' + self.unguessed}")
+            lines.append(f"rotation          codes may be rotated by up to {degrees} degrees")
+            lines.append(f"dependence        {self.dependence:.3f} nats between the two most dependent codes")
+        lines.append(f"expected MCC      {self.expected_mcc or 'not available: ' + self.unguessed}")
         if self.reliability is not None:
-            lines.append(f"found again       {self.reliability}")
-        lines += [f"! {concern}" for concern in self.concerns] or ["nothing speaks against this result"]
+            lines.append(f"reproducibility   {self.reliability}")
+        lines += [f"! {concern}" for concern in self.concerns] or ["all checks passed"]
         return "\n".join(lines)
 
 
@@ -137,7 +136,7 @@ def diagnose(
     kind: str,
     unsure: str = "",
 ) -> Diagnostics:
-    """Measure a fit: what was embedded, its final maps, its rotation, and codes of as many points as ICA saw."""
+    """Measure a fit from its embedding, its final maps, its rotation and the codes of the points that ICA used."""
     turn = code_uncertainty(codes, rotation, rng) if rotation else TurnUncertainty(np.empty(0), 0.0)
     choice, tried, spectrum = found.choice, found.tried, found.choice.spectrum
     i, j, lengths = choice.edges
@@ -180,7 +179,7 @@ def diagnose(
 
 
 def concerns_of(figures: dict[str, Any], *, with_ica: bool, kind: str) -> list[str]:
-    """Sentences for the figures that are in doubt, each with what to try."""
+    """The messages of the figures beyond their thresholds."""
     found = []
 
     def fails(key: str) -> bool:
@@ -196,7 +195,7 @@ def concerns_of(figures: dict[str, Any], *, with_ica: bool, kind: str) -> list[s
         degrees = ", ".join(f"{u:.0f}" for u in figures["rotation_uncertainty"])
         usual = FIGURES["rotation_doubt"].limit()
         found.append(format_warning("UB204", doubt=figures["rotation_doubt"], usual=usual, degrees=degrees))
-    if with_ica and kind != "laplacian" and fails("dependence"):  # cosines of few points always depend
+    if with_ica and kind != "laplacian" and fails("dependence"):  # cosines of few points are always dependent
         found.append(format_warning("UB211", nats=figures["dependence"], usual=FIGURES["dependence"].limit()))
     if with_ica and int(figures["gaussian"].sum()) > 1:
         kurtosis = ", ".join(f"{k:+.2f}" for k in figures["kurtosis"][figures["gaussian"]])

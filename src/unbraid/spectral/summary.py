@@ -1,4 +1,4 @@
-"""What the spectral methods say about themselves: figures in words, and the settings that were tried."""
+"""Summary of the spectral methods: figures in words, and the settings that were tried."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from unbraid.spectral.base import SpectralEstimator
     from unbraid.spectral.pca_ica import PCAICA
 
-HARDLY = 0.02  # scores that differ by less say that the choice hardly matters
+HARDLY = 0.02  # if scores differ by less, the choice hardly matters
 
 
 def spectral_summary(model: "SpectralEstimator") -> Summary:
-    """Of an embedding, with ICA or without."""
+    """Summary of an embedding, with or without ICA."""
     title, selection = title_of(model), model.selection_
     rule = "edges" if selection.rule == "given" else selection.rule
     scores = [score(rule, candidate) for candidate in selection.candidates]
@@ -26,7 +26,7 @@ def spectral_summary(model: "SpectralEstimator") -> Summary:
         _facts(model.diagnostics_),
         choices=choices,
         concerns=list(model.diagnostics_.concerns),
-        note="Nothing that was measured speaks against this result.",
+        note="All checks passed.",
         checked=True,
         sections=[*_trust_sections(model.diagnostics_), _settings(title, selection, scores, choices)],
         n_shown=model.n_factors_,
@@ -38,14 +38,14 @@ def spectral_summary(model: "SpectralEstimator") -> Summary:
 
 
 def linear_summary(model: "PCAICA") -> Summary:
-    """Of the linear baseline, which has only ICA to speak of."""
+    """Summary of the linear baseline, which has figures of ICA only."""
     return Summary(
         title_of(model),
         [
             _stability(model.rotation_.stability, model.rotation_.converged),
             Fact.of("kurtosis", _signed(model.kurtosis_)),
         ],
-        note="A linear method: right only where the factors mix linearly, and it cannot tell by itself.",
+        note="A linear method: correct only if the factors mix linearly, which it cannot check.",
         n_shown=model.n_factors_,
     )
 
@@ -56,23 +56,23 @@ def _choices(selection: Selection, scores: list[float]) -> list[str]:
     found = [] if selection.dimension == "given" else [f"Number of factors: {selection.dimension}."]
     setting = f"{chosen.n_neighbors} neighbours and {chosen.pca_components} principal components"
     if selection.rule == "given":
-        found.append(f"{setting}: given, nothing was left to choose.")
+        found.append(f"{setting}, as specified.")
     else:
         found.append(
-            f"{setting} were chosen among {len(selection.candidates)} settings by the rule {selection.rule!r} "
+            f"{setting} were chosen from {len(selection.candidates)} settings by the rule {selection.rule!r} "
             f"(local isometry {chosen.edges:.3f} over neighbours and {chosen.closest:.3f} over the closest pairs, "
             f"mutual information of the codes {chosen.dependence:.3f})."
         )
         excluded = sum(bool(c.excluded) for c in selection.candidates)
         if chosen.excluded:
-            found.append(f"No setting is sound, this one neither ({chosen.excluded}); it scored best of them.")
+            found.append(f"No setting is sound; the best-scoring one was used ({chosen.excluded}).")
         elif excluded:
-            found.append(f"{excluded} of them could not be chosen; the table of settings says why.")
+            found.append(f"{excluded} of them were excluded; the table of settings gives the reasons.")
         if len(scores) > 1:
             found.append(
                 f"The choice hardly matters: the scores differ by less than {HARDLY}."
                 if max(scores) - min(scores) < HARDLY
-                else f"The choice matters: scores run from {min(scores):.3f} to {max(scores):.3f}."
+                else f"The choice matters: scores range from {min(scores):.3f} to {max(scores):.3f}."
             )
     return found + [
         f"{step['n_landmarks']} landmarks place held-out points with an error of {step['held_out_error']:.3g} "
@@ -82,7 +82,7 @@ def _choices(selection: Selection, scores: list[float]) -> list[str]:
 
 
 def _settings(title: str, selection: Selection, scores: list[float], choices: list[str]) -> Section:
-    """Every setting that was tried; a picture where there were several."""
+    """Every setting that was tried, with a picture if there were several."""
     candidates, chosen = selection.candidates, selection.chosen
     marked = next((i for i, c in enumerate(candidates) if c == chosen), None)
     several = len(candidates) > 1 and marked is not None
@@ -98,7 +98,7 @@ def _settings(title: str, selection: Selection, scores: list[float], choices: li
         choices,
         picture="selection" if several else "",
         data=drawn if several else {},
-        caption="Score of every setting; no label was used." if several else "",
+        caption="Score of every setting; no labels were used." if several else "",
         columns=("k", "PCA", "score", "edges", "closest pairs", "dependence", "participation", "eigengap")
         + ("stability", "note"),
         rows=[
@@ -144,20 +144,20 @@ def _signed(values: Any) -> str:
 def _gaussian(d: Diagnostics) -> str:
     near = int(np.sum(d.gaussian))
     if near == 0:
-        return "No code looks Gaussian, as ICA needs."
+        return "No code looks Gaussian, as ICA requires."
     if near == 1:
         return "One code looks Gaussian; ICA can still separate it, because the others do not."
     return f"{near} codes look Gaussian; ICA cannot separate these from each other."
 
 
 def _trust_facts(d: Diagnostics) -> list[Fact]:
-    """The expected MCC, or why there is none; with refits, how well each code was found again."""
+    """The expected MCC, or why there is none; with refits, how well each code was reproduced."""
     return [_guess(d), *_found_again(d)]
 
 
 def _guess(d: Diagnostics) -> Fact:
     if d.expected_mcc is None:
-        return Fact.of("expected_mcc", "not said", f"{d.unguessed[:1].upper()}{d.unguessed[1:]}.")
+        return Fact.of("expected_mcc", "not available", f"{d.unguessed[:1].upper()}{d.unguessed[1:]}.")
     low = np.floor(100 * d.expected_mcc.low) / 100
     median = d.expected_mcc.median
     more = f"It was above {low:.2f} in 95 % of them, and above {median:.2f} in half."
@@ -182,8 +182,8 @@ def _trust_sections(d: Diagnostics) -> list[Section]:
     codes = range(len(d.reliability.per_code))
     return [
         Section(
-            "Found again?",
-            ("Each line is a refit in which one thing was changed, and how its codes correlate with these.",),
+            "Reproducibility",
+            ("Each row is a refit with one change, and the correlation of its codes with these.",),
             columns=("changed", "how", *(codes_in_words([j]) for j in codes), "note"),
             rows=[
                 [refit.source, refit.about, *(float(c) for c in refit.correlation), refit.failed]
