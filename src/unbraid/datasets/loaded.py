@@ -10,7 +10,7 @@ import numpy as np
 from unbraid.data.arrays import damaged, open_array
 from unbraid.datasets.dsprites import DSprites
 from unbraid.datasets.finite import Grid
-from unbraid.datasets.registry import REMOTE, names_of
+from unbraid.datasets.registry import REMOTE, places
 from unbraid.datasets.storage import find
 from unbraid.datasets.tables import LoadedGrid
 
@@ -66,7 +66,7 @@ def shapes3d(folder: Folder = None) -> Grid:
 
     The factor sizes come from the file's own labels, which must form a complete grid.
     """
-    path = find(names_of("shapes3d"), folder, what="shapes3d")
+    path = find(places("shapes3d")[0], folder, what="shapes3d")
     shape, dtype, read = open_array(path, "images")
     labels_shape, _, read_labels = open_array(path, "labels")
     if len(shape) != 4 or shape[3] != 3 or labels_shape != (shape[0], 6):
@@ -98,7 +98,7 @@ def mpi3d(kind: str, folder: Folder = None, factor_sizes: tuple[int, ...] | None
         competition's first files).
     """
     name = f"mpi3d-{kind}"
-    path = find(names_of(name), folder, what=name)
+    path = find(places(name)[0], folder, what=name)
     shape, dtype, read = open_array(path, "images")
     known: dict[int, tuple[int, ...]] = {int(np.prod(s)): s for s in ((6, 6, 2, 3, 3, 40, 40), (4, 4, 2, 3, 3, 40, 40))}
     sizes = factor_sizes or known.get(int(np.prod(shape[:-3])), ())
@@ -127,7 +127,7 @@ def cars3d(folder: Folder = None, image_size: int = 64) -> Grid:
     """
     from scipy.io import loadmat
 
-    place = find(("data/cars", "cars"), folder, what="cars3d")
+    place = find(places("cars3d")[0], folder, what="cars3d")
     files = sorted(place.glob("*.mat"))
     if not files:
         raise FileNotFoundError(f"{place} holds no car_*_mesh.mat. Unpack {REMOTE['cars3d'][0].name} there.")

@@ -3,6 +3,7 @@
 import inspect
 import os
 import tarfile
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -54,130 +55,29 @@ class Entry:
         return [p for p in inspect.signature(self.make()).parameters if p not in dict(self.fixed)]
 
 
-MESHES = (("trimesh", "data"), ("embreex", "data"))
+_TABLE: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("registry.toml").read_text(encoding="utf-8"))
 
-ENTRIES = (
-    Entry("dsprites", "loaded:dsprites", "shape, scale, orientation, x, y", "737,280", "drawn"),
-    Entry("color-dsprites", "dsprites_colour:ColorDSprites", "as dsprites", "737,280", "drawn"),
-    Entry("noisy-dsprites", "dsprites_colour:NoisyDSprites", "as dsprites", "737,280", "drawn"),
-    Entry("scream-dsprites", "dsprites_colour:ScreamDSprites", "as dsprites", "737,280", "drawn"),
-    Entry("shapes-xy", "shapes:ShapesXY", "x, y", "endless", "drawn"),
-    Entry("shapes-xc", "shapes:ShapesXC", "position, colour", "endless", "drawn"),
-    Entry("room", "room:Room", "floor, wall, object hue, scale, shape, orientation", "480,000", "drawn"),
-    Entry(
-        "rendered-object", "rendered:RenderedObject", "pose in SO(3), light in S^2", "endless", "drawn", needs=MESHES
-    ),
-    Entry("turntable", "turning:Turntable", "yaw, light", "endless", "drawn", needs=MESHES),
-    Entry("turning-patch", "turning:TurningPatch", "angle, x, y", "endless", "drawn"),
-    Entry("isometric", "isometric:Isometric", "d uniform coordinates", "endless", "drawn"),
-    Entry("product-manifold", "product:ProductManifold", "spheres and rotations", "endless", "drawn"),
-    Entry("gin-mixture", "conditional:GINMixture", "2 informative of 10", "endless", "drawn"),
-    Entry("nonstationary", "conditional:Nonstationary", "5 sources, 40 segments", "endless", "drawn"),
-    Entry("shapes3d", "loaded:shapes3d", "floor, wall, object hue, scale, shape, orientation", "480,000", "file"),
-    Entry("cars3d", "loaded:cars3d", "elevation, azimuth, object", "17,568", "file"),
-    Entry("smallnorb", "loaded:smallnorb", "category, instance, elevation, azimuth, lighting", "48,600", "file"),
-    *(
-        Entry(f"mpi3d-{kind}", "loaded:mpi3d", "colour, shape, size, camera, background, 2 axes", size, "file", fixed)
-        for kind, size in (
-            ("toy", "1,036,800"),
-            ("realistic", "1,036,800"),
-            ("real", "1,036,800"),
-            ("complex", "460,800"),
-        )
-        for fixed in ((("kind", kind),),)
-    ),
-    Entry("mnist", "labelled:mnist", "class (10)", "60,000 + 10,000", "file"),
-    *(
-        Entry(f"emnist-{subset}", "labelled:emnist", f"class ({classes})", size, "file", (("subset", subset),))
-        for subset, classes, size in (
-            ("digits", 10, "240,000 + 40,000"),
-            ("letters", 26, "124,800 + 20,800"),
-            ("balanced", 47, "112,800 + 18,800"),
-            ("byclass", 62, "697,932 + 116,323"),
-            ("bymerge", 47, "697,932 + 116,323"),
-            ("mnist", 10, "60,000 + 10,000"),
-        )
-    ),
-    Entry("celeba", "labelled:celeba", "40 attributes", "202,599", "file"),
-)
+
+def _entry(name: str, line: dict[str, Any]) -> Entry:
+    pairs = {key: tuple(line.get(key, {}).items()) for key in ("fixed", "needs")}
+    return Entry(name, *(line[key] for key in ("maker", "factors", "size", "origin")), **pairs)
+
+
+def _files(line: dict[str, Any]) -> tuple[Remote, ...]:
+    base, page = line.get("url", ""), line.get("page", "")
+    return tuple(Remote(name, md5, base and base + name, page) for name, md5 in line["files"].items())
+
+
+ENTRIES = tuple(_entry(name, line) for name, line in _TABLE.items())
+REMOTE = {name: _files(line) for name, line in _TABLE.items() if "files" in line}
 GROUP = "unbraid.datasets"  # entry points of other distributions
 ELSEWHERE = {"gan-manifold": "unbraid-papers"}  # data sets of ours in a distribution of their own
 
 
-_NORB = "https://cs.nyu.edu/~ylclab/data/norb-v1.0-small/"
-_NORB_TRAIN, _NORB_TEST = (
-    f"smallnorb-5x{toys}x9x18x6x2x96x96-{part}" for toys, part in (("46789", "training"), ("01235", "testing"))
-)
-_MPI3D = "https://storage.googleapis.com/disentanglement_dataset/Final_Dataset/"
-_MNIST = "https://ossci-datasets.s3.amazonaws.com/mnist/"
-_EMNIST = Remote(
-    "gzip.zip",
-    "58c8d27c78d21e728a6bc7b3cc06412e",
-    "https://biometrics.nist.gov/cs_links/EMNIST/gzip.zip",
-)
-
-
-def _file(base: str, name: str, md5: str) -> Remote:
-    return Remote(name, md5, base + name)
-
-
-REMOTE: dict[str, tuple[Remote, ...]] = {
-    "dsprites": (
-        _file(
-            "https://raw.githubusercontent.com/google-deepmind/dsprites-dataset/master/",
-            "dsprites_ndarray_co1sh3sc6or40x32y32_64x64.hdf5",
-            "b331c4447a651c44bf5e8ae09022e230",
-        ),
-    ),
-    "shapes3d": (
-        _file("https://storage.googleapis.com/3d-shapes/", "3dshapes.h5", "099a2078d58cec4daad0702c55d06868"),
-    ),
-    "cars3d": (
-        _file("http://www.scottreed.info/files/", "nips2015-analogy-data.tar.gz", "4e866a7919c1beedf53964e6f7a23686"),
-    ),
-    "smallnorb": (
-        _file(_NORB, f"{_NORB_TRAIN}-dat.mat.gz", "66054832f9accfe74a0f4c36a75bc0a2"),
-        _file(_NORB, f"{_NORB_TRAIN}-cat.mat.gz", "23c8b86101fbf0904a000b43d3ed2fd9"),
-        _file(_NORB, f"{_NORB_TRAIN}-info.mat.gz", "51dee1210a742582ff607dfd94e332e3"),
-        _file(_NORB, f"{_NORB_TEST}-dat.mat.gz", "e4ad715691ed5a3a5f138751a4ceb071"),
-        _file(_NORB, f"{_NORB_TEST}-cat.mat.gz", "5aa791cd7e6016cf957ce9bdb93b8603"),
-        _file(_NORB, f"{_NORB_TEST}-info.mat.gz", "a9454f3864d7fd4bb3ea7fc3eb84924e"),
-    ),
-    "mpi3d-toy": (_file(_MPI3D, "mpi3d_toy.npz", "55889cb7c7dfc655d6e0277beee88868"),),
-    "mpi3d-realistic": (_file(_MPI3D, "mpi3d_realistic.npz", "59a6225b88b635365f70c91b3e52f70f"),),
-    "mpi3d-real": (_file(_MPI3D, "mpi3d_real.npz", "0f33f609918fb5c97996692f91129802"),),
-    "mpi3d-complex": (
-        Remote("real3d_complicated_shapes_ordered.npz", page="https://github.com/rr-learning/disentanglement_dataset"),
-    ),
-    "mnist": (
-        _file(_MNIST, "train-images-idx3-ubyte.gz", "f68b3c2dcbeaaa9fbdd348bbdeb94873"),
-        _file(_MNIST, "train-labels-idx1-ubyte.gz", "d53e105ee54ea40749a09fcbcd1e9432"),
-        _file(_MNIST, "t10k-images-idx3-ubyte.gz", "9fb629c4189551a2d022fa330f9573f3"),
-        _file(_MNIST, "t10k-labels-idx1-ubyte.gz", "ec29112dd5afa0611ce80d1b7f02629c"),
-    ),
-    **{f"emnist-{k}": (_EMNIST,) for k in ("digits", "letters", "balanced", "byclass", "bymerge", "mnist")},
-    "celeba": (
-        Remote("img_align_celeba", page="https://mmlab.ie.cuhk.edu.hk/projects/CelebA.html"),
-        Remote("list_attr_celeba.txt", page="https://mmlab.ie.cuhk.edu.hk/projects/CelebA.html"),
-    ),
-}
-
-
-def names_of(dataset: str) -> Sequence[str]:
-    """File names of a data set that is one file."""
-    extra = ("mpi3d_real_complex.npz",) if dataset == "mpi3d-complex" else ()
-    return (*(remote.name for remote in REMOTE[dataset]), *extra)
-
-
 def places(dataset: str) -> list[Sequence[str]]:
-    """What must lie in the data folder: for each part, the names under which it may."""
-    if dataset == "cars3d":
-        return [("data/cars", "cars")]
-    if dataset.startswith("emnist"):
-        return [("gzip.zip", f"{dataset}-train-images-idx3-ubyte.gz", f"{dataset}-train-images-idx3-ubyte")]
-    if dataset == "mpi3d-complex":
-        return [names_of(dataset)]
-    return [(remote.name, remote.name.removesuffix(".gz")) for remote in REMOTE[dataset]]
+    """What must be in the data folder: for each part, the names it may have."""
+    default = [tuple(dict.fromkeys((file.name, file.name.removesuffix(".gz")))) for file in REMOTE[dataset]]
+    return _TABLE[dataset].get("places", default)
 
 
 def names() -> list[str]:
