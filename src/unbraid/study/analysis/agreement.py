@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from unbraid.evaluation.claims import Claim
 from unbraid.evaluation.interval import interval
 from unbraid.report.drawing import panels
-from unbraid.runtime.extras import require
 from unbraid.study.analysis.answers import Answer
 from unbraid.study.analysis.claims import judged
 from unbraid.study.analysis.frames import DISENTANGLEMENT, Floats, StudyLike, chosen_metrics, scored
@@ -85,7 +85,6 @@ def agreement(
     ----------
     Locatello et al. (2019), section 5.2, figure 2.
     """
-    pandas = require("pandas", "study")
     table = scored(study, representation)
     names = chosen_metrics(table, metrics, DISENTANGLEMENT, least=2)
     values = table.values(names)
@@ -108,12 +107,12 @@ def agreement(
     lacking = (f"Not scored for every run, so left out: {', '.join(table.left_out)}.",) if table.left_out else ()
     return Agreement(
         title="How much do the metrics agree?",
-        table=pandas.DataFrame(rows, columns=columns),
+        table=pd.DataFrame(rows, columns=columns),
         claims=_claims(found.mean(axis=0), drawn.mean(axis=1), names),
         source=f"{PAPER}, section 5.2, figure 2 (Noisy-dSprites; words only in our source)",
         n_runs=len(values),
         notes=("Claims are about the mean over data sets.", *lacking),
-        matrices={name: pandas.DataFrame(m, names, names) for name, m in zip(table.datasets, found)},
+        matrices={name: pd.DataFrame(m, names, names) for name, m in zip(table.datasets, found)},
     )
 
 

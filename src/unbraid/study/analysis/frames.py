@@ -1,14 +1,15 @@
 """From the tidy frames of a study to one row per run with a column per metric."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, Protocol
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from unbraid.metrics import METRICS
-from unbraid.runtime.extras import require
 from unbraid.study.analysis.answers import Unanswerable
 
 Floats = NDArray[np.float64]
@@ -79,7 +80,6 @@ def scored(study: StudyLike, representation: str = "mean", *, methods: Sequence[
     -------
     Scored
     """
-    require("pandas", "study")
     runs, scores = study.runs(), study.scores()
     kept = scores[scores["representation"] == representation]
     if not len(kept):
@@ -97,6 +97,16 @@ def scored(study: StudyLike, representation: str = "mean", *, methods: Sequence[
     found = [name for name in wide.columns if name != "run"]
     whole = [name for name in found if not frame[name].isna().any()]
     return Scored(frame, tuple(whole), tuple(name for name in found if name not in whole))
+
+
+def tidy(axes: Mapping[str, Sequence[Any]], columns: Mapping[str, Any]) -> pd.DataFrame:
+    """A row per combination of the axes' names, and columns of arrays with these axes.
+
+    >>> tidy({"a": "xy", "b": "uv"}, {"n": np.arange(4).reshape(2, 2)}).query("a == 'y' and b == 'u'")["n"].tolist()
+    [2]
+    """
+    frame = pd.DataFrame(list(product(*axes.values())), columns=list(axes))
+    return frame.assign(**{name: np.ravel(values) for name, values in columns.items()})
 
 
 def _methods(frame: Any, methods: Sequence[str] | str | None) -> list[str]:

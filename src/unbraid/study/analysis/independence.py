@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from unbraid.evaluation.interval import interval
 from unbraid.report.drawing import BLUE, RED, panels, quiet
-from unbraid.runtime.extras import require
 from unbraid.study.analysis.answers import Answer, Unanswerable
 from unbraid.study.analysis.claims import judged
 from unbraid.study.analysis.frames import SETTING, Floats, Ints, StudyLike, scored
@@ -73,7 +73,6 @@ def independence(study: StudyLike, *, n_resamples: int = 500, random_state: int 
     ----------
     Locatello et al. (2019), section 5.1, figure 1.
     """
-    pandas = require("pandas", "study")
     frame = _both(study)
     cells = frame.groupby(SETTING, sort=True).ngroup().to_numpy()
     groups = frame.groupby(["dataset", "method"], sort=True).ngroup().to_numpy()
@@ -83,13 +82,9 @@ def independence(study: StudyLike, *, n_resamples: int = 500, random_state: int 
     arrays = (values, groups, _strongest(frame))
     found, drawn = over_seeds(_trends, cells, arrays, n_resamples, random_state)
     low, high = interval(found, drawn, (-1.0, 1.0))
-    rows = [
-        (*name, representation, found[k, j], low[k, j], high[k, j], "falls" if representation == "sampled" else "rises")
-        for k, name in enumerate(names.itertuples(index=False, name=None))
-        for j, representation in enumerate(("mean", "sampled"))
-    ]
-    columns = ["dataset", "method", "representation", "trend", "low", "high", "paper"]
-    table = pandas.DataFrame(rows, columns=columns)
+    table = names.merge(pd.DataFrame({"representation": ["mean", "sampled"], "paper": ["rises", "falls"]}), how="cross")
+    table = table.assign(trend=found[:, :2].ravel(), low=low[:, :2].ravel(), high=high[:, :2].ravel())
+    table = table[["dataset", "method", "representation", "trend", "low", "high", "paper"]]
     table.loc[table["method"] == WEAKER, "paper"] = ""
     overall, again = (x[..., counted, :].mean(axis=-2) for x in (found, drawn))
     ends = interval(overall, again, (-1.0, 1.0))

@@ -6,7 +6,6 @@ from typing import Any
 from numpy.typing import NDArray
 
 from unbraid.report.study import StudyPage, study_page
-from unbraid.runtime.extras import require
 from unbraid.study.analysis.agreement import agreement
 from unbraid.study.analysis.answers import Answer, Unanswerable
 from unbraid.study.analysis.frames import SETTING, StudyLike, scored
@@ -48,7 +47,6 @@ def study_report(
     StudyPage
         With ``write(path)`` and ``html()``.
     """
-    require("pandas", "study")
     given: dict[str, Any] = {} if n_resamples is None else {"n_resamples": n_resamples}
     answers, unanswered = [], {}
     for name, ask in QUESTIONS.items():

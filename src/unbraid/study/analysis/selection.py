@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from unbraid.evaluation.claims import Claim
 from unbraid.evaluation.interval import interval
 from unbraid.report.drawing import BLUE, GREY, figure, quiet
-from unbraid.runtime.extras import require
 from unbraid.study.analysis.agreement import heat_matrix
 from unbraid.study.analysis.answers import Answer
 from unbraid.study.analysis.claims import judged
-from unbraid.study.analysis.frames import Floats, Scored, StudyLike, chosen_metrics, scored
+from unbraid.study.analysis.frames import Floats, Scored, StudyLike, chosen_metrics, scored, tidy
 from unbraid.study.analysis.paper import METRIC_TITLES, PAPER, TRANSFER, metric_title
 from unbraid.study.analysis.resampling import LEAST_SEEDS, median_of_last, over_seeds, related, seeds_per_cell
 from unbraid.study.analysis.transfer import KINDS, chances, seed_grids
@@ -85,12 +85,11 @@ def selection(
     ----------
     Locatello et al. (2019), section 5.4, table 1; Duan et al. (2020) for UDR.
     """
-    pandas = require("pandas", "study")
     table = scored(study, representation)
     names = chosen_metrics(table, metrics, tuple(METRIC_TITLES))
-    criteria = unsupervised_scores(study, table)
-    known = list(criteria.frame)
-    values = _with_metrics(table, names, criteria.frame)
+    criteria, missing = unsupervised_scores(study, table)
+    known = list(criteria)
+    values = _with_metrics(table, names, criteria)
     moved = _moved(table, names, n_resamples, random_state)
     picked, correlated = (
         over_seeds(
@@ -102,24 +101,18 @@ def selection(
     low, high = interval(*picked, (0.0, 1.0))
     rows = [*_transfer_rows(*moved), *((name, picked[0][i], low[i], high[i], np.nan) for i, name in enumerate(known))]
     low, high = interval(*correlated, (-1.0, 1.0))
-    cells = [
-        (dataset, criterion, metric, correlated[0][d, i, j], low[d, i, j], high[d, i, j])
-        for d, dataset in enumerate(table.datasets)
-        for i, criterion in enumerate(known)
-        for j, metric in enumerate(names)
-    ]
-    lacking = [f"{name} is not known for every run, so it is left out." for name in criteria.lacking]
+    axes = {"dataset": table.datasets, "criterion": known, "metric": names}
     return Selection(
         title="Can models be chosen without labels?",
-        table=pandas.DataFrame(rows, columns=["chosen by", "chance", "low", "high", "paper"]),
+        table=pd.DataFrame(rows, columns=["chosen by", "chance", "low", "high", "paper"]),
         claims=(*_transfer_claims(*moved), *_criterion_claims(known, *correlated)),
         source=f"{PAPER}, section 5.4, table 1",
         n_runs=len(table.frame),
         notes=(
             "chance: that the chosen run beats a random one, ties counted half; 50 % is no choice at all.",
-            *lacking,
+            *(f"{name} is not known for every run, so it is left out." for name in missing),
         ),
-        correlations=pandas.DataFrame(cells, columns=["dataset", "criterion", "metric", "correlation", "low", "high"]),
+        correlations=tidy(axes, {"correlation": correlated[0], "low": low, "high": high}),
     )
 
 

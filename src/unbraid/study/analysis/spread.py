@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from unbraid.evaluation.interval import interval
 from unbraid.report.drawing import GREY, figure, quiet
-from unbraid.runtime.extras import require
 from unbraid.study.analysis.answers import Answer, Unanswerable
 from unbraid.study.analysis.claims import judged
 from unbraid.study.analysis.frames import SETTING, Floats, Ints, StudyLike, chosen_metrics, scored
@@ -91,7 +91,6 @@ def spread(
     ----------
     Locatello et al. (2019), section 5.3, figure 3.
     """
-    pandas = require("pandas", "study")
     scores = scored(study, representation)
     names = chosen_metrics(scores, metrics, tuple(METRIC_TITLES))
     frame, values, cells = scores.frame, scores.values(names), scores.cells
@@ -107,7 +106,7 @@ def spread(
         raise Unanswerable("no method was run with two strengths or more; their overlap needs that.")
     overall, again = (x[..., swept, :].mean(axis=(-2, -1)) for x in (both, drawn))
     ends = _between(overall, again)
-    by = pandas.DataFrame(
+    by = pd.DataFrame(
         [
             (*pair, metric, found[k, j], low[k, j], high[k, j])
             for k, pair in enumerate(pairs.itertuples(index=False, name=None))

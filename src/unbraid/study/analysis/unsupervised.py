@@ -1,13 +1,12 @@
 """Scores that need no labels: losses, total correlation and its kin, and UDR from the stored codes."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from unbraid.metrics import udr
-from unbraid.runtime.extras import require
 from unbraid.study.analysis.frames import SETTING, UNSUPERVISED, Floats, Scored, StudyLike
 
 UDR_ROWS = 1000  # as its authors take
@@ -16,23 +15,7 @@ LOSSES = ("loss", "reconstruction", "kl", "elbo")  # of those that training reco
 HIGH_IS_GOOD = ("elbo", "UDR")
 
 
-@dataclass(frozen=True)
-class Unsupervised:
-    """Criteria of each run, in the order of a :class:`Scored`.
-
-    Attributes
-    ----------
-    frame : DataFrame
-        A column per criterion.
-    lacking : tuple of str
-        Those that some run lacks.
-    """
-
-    frame: Any
-    lacking: tuple[str, ...]
-
-
-def unsupervised_scores(study: StudyLike, table: Scored) -> Unsupervised:
+def unsupervised_scores(study: StudyLike, table: Scored) -> tuple[pd.DataFrame, list[str]]:
     """Losses, unsupervised metrics and UDR of the runs of a table.
 
     Parameters
@@ -42,16 +25,18 @@ def unsupervised_scores(study: StudyLike, table: Scored) -> Unsupervised:
 
     Returns
     -------
-    Unsupervised
+    criteria : DataFrame
+        A column per criterion, rows in the order of the table.
+    missing : list of str
+        Criteria that are not known for every run, so left out.
     """
-    pandas = require("pandas", "study")
     losses = study.losses().pivot_table(index="run", columns="name", values="value").reindex(table.frame["run"])
     columns = {name: losses[name].to_numpy() for name in LOSSES if name in losses}
     columns |= {name.replace("_", " "): table.frame[name].to_numpy() for name in UNSUPERVISED if name in table.frame}
     columns["UDR"] = udr_scores(study, table)
-    frame = pandas.DataFrame(columns)
-    lacking = [name for name in frame if frame[name].isna().any()]
-    return Unsupervised(frame.drop(columns=lacking), tuple(lacking))
+    frame = pd.DataFrame(columns)
+    missing = [name for name in frame if frame[name].isna().any()]
+    return frame.drop(columns=missing), missing
 
 
 def udr_scores(study: StudyLike, table: Scored) -> Floats:

@@ -9,11 +9,10 @@ import numpy as np
 from unbraid.evaluation.claims import Claim
 from unbraid.evaluation.interval import interval
 from unbraid.report.drawing import panels
-from unbraid.runtime.extras import require
 from unbraid.study.analysis.agreement import heat_matrix
 from unbraid.study.analysis.answers import Answer, Unanswerable
 from unbraid.study.analysis.claims import judged
-from unbraid.study.analysis.frames import Floats, Scored, StudyLike, chosen_metrics, scored
+from unbraid.study.analysis.frames import Floats, Scored, StudyLike, chosen_metrics, scored, tidy
 from unbraid.study.analysis.paper import METRIC_TITLES, PAPER, metric_title
 from unbraid.study.analysis.readout import read_accuracy
 from unbraid.study.analysis.resampling import median_of_last, over_seeds, related
@@ -69,7 +68,6 @@ def usefulness(
     ----------
     Locatello et al. (2019), section 5.5, figures 5 and 6.
     """
-    pandas = require("pandas", "study")
     scores = scored(study, representation)
     names = chosen_metrics(scores, metrics, tuple(METRIC_TITLES))
     tasks, note = _tasks(study, scores, representation)
@@ -82,15 +80,10 @@ def usefulness(
         random_state,
     )
     low, high = interval(found, drawn, (-1.0, 1.0))
-    rows = [
-        (dataset, task, metric, found[d, t, m], low[d, t, m], high[d, t, m])
-        for d, dataset in enumerate(scores.datasets)
-        for t, task in enumerate(tasks)
-        for m, metric in enumerate(names)
-    ]
+    axes = {"dataset": scores.datasets, "task": tasks, "metric": names}
     return Usefulness(
         title="Are disentangled codes useful for downstream tasks?",
-        table=pandas.DataFrame(rows, columns=["dataset", "task", "metric", "correlation", "low", "high"]),
+        table=tidy(axes, {"correlation": found, "low": low, "high": high}),
         claims=_claims(list(tasks), names, found, drawn),
         source=f"{PAPER}, section 5.5, figures 5 and 6 (dSprites; words only in our source)",
         n_runs=len(values),

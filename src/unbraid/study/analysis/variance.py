@@ -9,10 +9,9 @@ import numpy as np
 from unbraid.evaluation.claims import Claim
 from unbraid.evaluation.interval import interval
 from unbraid.report.drawing import BLUE, GREY, RED, panels, quiet
-from unbraid.runtime.extras import require
 from unbraid.study.analysis.answers import Answer, Unanswerable
 from unbraid.study.analysis.claims import judged
-from unbraid.study.analysis.frames import Floats, Ints, StudyLike, chosen_metrics, scored
+from unbraid.study.analysis.frames import Floats, Ints, StudyLike, chosen_metrics, scored, tidy
 from unbraid.study.analysis.paper import (
     METRIC_TITLES,
     PAPER,
@@ -82,7 +81,6 @@ def variance(
     ----------
     Locatello et al. (2019), section 5.3, table 2; Hays (1963), Statistics for psychologists (omega squared).
     """
-    pandas = require("pandas", "study")
     scores = scored(study, representation)
     names = chosen_metrics(scores, metrics, tuple(METRIC_TITLES))
     values, cells = scores.values(names), scores.cells
@@ -104,17 +102,15 @@ def variance(
         # value, so their mean says nothing of its bias: omega squared has next to none, and the scatter alone counts.
         drawn += found[..., 0, :] - drawn.mean(axis=0)
     low, high = interval(found[..., 0, :], drawn, (0.0, 1.0))
-    rows = [
-        (dataset, metric, part, max(found[d, p, 0, m], 0.0), low[d, p, m], high[d, p, m], found[d, p, 1, m],
-         variance_explained_by(part, dataset, metric))
-        for d, dataset in enumerate(scores.datasets)
-        for m, metric in enumerate(names)
-        for p, part in enumerate(PARTS)
-    ]  # fmt: skip
-    columns = ["dataset", "metric", "explained by", "share", "low", "high", "plain share", "paper"]
+    columns = {"share": found[..., 0, :].clip(0), "low": low, "high": high, "plain share": found[..., 1, :]}
+    table = tidy(
+        {"dataset": scores.datasets, "metric": names, "explained by": PARTS},
+        {name: np.swapaxes(values, 1, 2) for name, values in columns.items()},
+    )
+    asked = zip(table["explained by"], table["dataset"], table["metric"])
     return Variance(
         title="What explains the scores: the objective, its strength, or the seed?",
-        table=pandas.DataFrame(rows, columns=columns),
+        table=table.assign(paper=[variance_explained_by(*key) for key in asked]),
         claims=_claims(found[..., 0, :], drawn),
         source=f"{PAPER}, section 5.3, table 2",
         n_runs=len(values),
