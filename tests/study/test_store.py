@@ -83,7 +83,7 @@ def test_a_store_of_another_version_is_refused_with_the_version_that_wrote_it(tm
     with Store(tmp_path / "s", create=True) as store, store.engine.begin() as connection:
         connection.execute(text(f"update meta set value = '{version}' where key = 'schema'"))
         connection.execute(text("update meta set value = '7.1' where key = 'unbraid'"))
-    with pytest.raises(StoreError, match=facts(f"version {version}", "unbraid 7.1", schema.VERSION)):
+    with pytest.raises(StoreError, match=facts(f"format {version}", "unbraid 7.1", schema.VERSION)):
         Store(tmp_path / "s")
 
 

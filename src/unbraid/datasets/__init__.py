@@ -1,6 +1,6 @@
-"""Factor grids and manifolds, drawn or loaded; every one keeps the contract of :class:`Dataset`.
+"""Factor grids and manifolds, drawn or loaded; all follow the contract of :class:`Dataset`.
 
-The names load on first use: who opens a file of their own needs none of the data sets.
+The names load on first use: opening a file of your own does not load the data sets.
 """
 
 from importlib import import_module
@@ -23,4 +23,4 @@ __all__ = ["Source", "open", *_MODULES]
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return getattr(import_module(f"unbraid.datasets.{_MODULES[name]}"), name)
-    raise AttributeError(f"unbraid.datasets has no {name!r}; it has: {', '.join(__all__)}")
+    raise AttributeError(f"unbraid.datasets has no {name!r}. Available: {', '.join(__all__)}")

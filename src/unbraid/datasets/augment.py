@@ -31,7 +31,7 @@ def _warp(images: Any, inverse: Any, out: Any) -> None:  # pragma: no cover - co
 
 
 class Affine:
-    """Random translation, rotation and scaling about the image's middle, each drawn anew for every image.
+    """Random translation, rotation and scaling about the image's centre, drawn independently for every image.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class Affine:
     ):
         wrong = [k for k in kinds if k not in KINDS]
         if wrong:
-            raise ValueError(f"there is no transformation {wrong[0]!r}. Valid: {', '.join(KINDS)}.")
+            raise ValueError(f"unknown transformation {wrong[0]!r}. Valid: {', '.join(KINDS)}.")
         if translation < 0 or noise < 0 or not 0 < scaling[0] <= scaling[1] or rotation[0] > rotation[1]:
             raise ValueError(
                 "translation >= 0, noise >= 0, 0 < low <= high for scaling and low <= high for rotation; received "

@@ -1,4 +1,4 @@
-"""The contract that every data set keeps: factors in, observations out, the same for one random state."""
+"""The contract of every data set: factors in, observations out, repeatable for one random state."""
 
 import math
 import os
@@ -35,7 +35,7 @@ def count(n: Any) -> int:
 
 
 def check_room(n: int, shape: tuple[int, ...], dtype: np.dtype) -> None:
-    """Refuse what the machine's memory cannot hold before it is filled."""
+    """Refuse in advance what does not fit into the machine's memory."""
     needed = n * math.prod(shape) * np.dtype(dtype).itemsize
     if hasattr(os, "sysconf") and needed > (room := os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")):
         raise ValueError(
@@ -48,8 +48,8 @@ class Dataset(ABC):
     """Observations that are a function of known factors.
 
     ``X = observe(factors)``, with ``factors`` of shape (n, number of columns): class indices where the factors are
-    discrete, numbers where they are continuous. Subclass it with :meth:`sample_factors` and :meth:`_render`, or use
-    one that is there: :func:`unbraid.datasets.load`.
+    discrete, numbers where they are continuous. Subclass it with :meth:`sample_factors` and :meth:`_render`, or load a
+    built-in one with :func:`unbraid.datasets.load`.
 
     Attributes
     ----------
@@ -62,13 +62,13 @@ class Dataset(ABC):
         Infinite where a factor has no bound.
     factor_groups : dict of str to slice
         Columns that only change together (a rotation matrix is nine columns, one factor). Default: each column alone.
-    factor_kinds : tuple of str, or None where they are not told
+    factor_kinds : tuple of str, or None if unknown
         Of the factors in their order, as :func:`unbraid.metrics.mcc` takes them: "interval" (one column), "circle" (an
         angle in radians) or "sphere" (a unit vector in three columns).
     shape : tuple of int
         Of one observation: (features,), (height, width) or (height, width, channels).
     dtype : numpy.dtype
-        float32 images lie in [0, 1], uint8 images in [0, 255].
+        float32 images are in [0, 1], uint8 images in [0, 255].
     """
 
     name: str
@@ -165,12 +165,14 @@ class Dataset(ABC):
     def blocks(
         self, size: int = 1024, n: int | None = None, random_state: RandomState = None
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Walk through ``n`` sampled observations, ``size`` at a time, without holding them all.
+        """Iterate over ``n`` sampled observations, ``size`` at a time, without keeping all in memory.
 
-        Finite data sets walk through all they have, in their own order, when ``n`` is None.
+        If ``n`` is None, finite data sets iterate over all rows in their own order.
         """
         if n is None:
-            raise ValueError(f"{self.name} has no end: its factors are continuous. Give n, the number to draw.")
+            raise ValueError(
+                f"{self.name} is infinite: its factors are continuous. Give n, the number of observations to draw."
+            )
         rng = generator(random_state)
         factors = self.sample_factors(count(n), rng)
         for start in range(0, n, size):
@@ -202,19 +204,21 @@ class Dataset(ABC):
         test : float in (0, 1), or int
             Share or number of rows in the test part.
         n : int, optional
-            Rows in both parts together. A data set without an end needs it; a finite one takes all by default.
+            Rows in both parts together. Required for an infinite data set; a finite one uses all rows by default.
         random_state : int, RandomState, Generator or None
         """
         rng = generator(random_state)
         whole = self.subset(self._row_count() if n is None else n, rng)
         n_test = round(test * len(whole)) if isinstance(test, float) and test < 1 else int(test)
         if not 0 < n_test < len(whole):
-            raise ValueError(f"test={test} leaves {n_test} of {len(whole)} rows for testing; both parts need some.")
+            raise ValueError(
+                f"test={test} leaves {n_test} of {len(whole)} rows for testing; both parts need at least one."
+            )
         order = rng.permutation(len(whole))
         return whole.subset(np.sort(order[n_test:])), whole.subset(np.sort(order[:n_test]))
 
     def _row_count(self) -> int:
-        raise ValueError(f"{self.name} has no end: its factors are continuous. Give n, the rows in both parts.")
+        raise ValueError(f"{self.name} is infinite: its factors are continuous. Give n, the total number of rows.")
 
     def traverse(self, factor: int | str, n: int | None = None, at: Any = None) -> np.ndarray:
         """Observations along one factor, all others held fixed.
@@ -230,7 +234,7 @@ class Dataset(ABC):
         (column, *rest) = self.columns(factor)
         if rest:
             raise ValueError(
-                f"{factor!r} of {self.name} is {len(rest) + 1} columns that change together; observe() them."
+                f"{factor!r} of {self.name} consists of {len(rest) + 1} columns that change together; use observe()."
             )
         if self.factor_sizes is not None:
             size = self.factor_sizes[column]
@@ -258,12 +262,12 @@ class Dataset(ABC):
             return self._check_classes(factors, self.factor_sizes)
         factors = factors.astype(np.float64)
         if not np.isfinite(factors).all():
-            raise ValueError("factors hold NaN or infinity; give finite numbers.")
+            raise ValueError("factors contain NaN or infinity; give finite numbers.")
         for column, (low, high) in enumerate(self.factor_ranges or ()):
             slack = 1e-6 * (high - low) if np.isfinite(high - low) else 0.0
             if len(factors) and (factors[:, column].min() < low - slack or factors[:, column].max() > high + slack):
                 raise ValueError(
-                    f"factor {self.factor_names[column]!r} of {self.name} lies in [{low:g}, {high:g}]; received "
+                    f"factor {self.factor_names[column]!r} of {self.name} must be in [{low:g}, {high:g}]; received "
                     f"values from {factors[:, column].min():g} to {factors[:, column].max():g}."
                 )
         return factors

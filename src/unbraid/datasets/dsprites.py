@@ -1,4 +1,4 @@
-"""dSprites, drawn as the original was: polygons on a grid of 1/256 pixel, a pixel on when its centre lies inside."""
+"""dSprites, drawn as the original was: polygons on a grid of 1/256 pixel, a pixel is on if its centre is inside."""
 
 from typing import Any
 

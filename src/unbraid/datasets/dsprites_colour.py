@@ -11,7 +11,7 @@ PICTURE = Path(__file__).with_name("the_scream.jpg")
 
 
 class _Coloured(DSprites):
-    """The same five factors; what is added is noise drawn with the random state, no factor."""
+    """The same five factors; what is added is noise drawn with the random state, not a factor."""
 
     shape = (SIDE, SIDE, 3)
 
@@ -54,7 +54,7 @@ class NoisyDSprites(_Coloured):
 
 
 class ScreamDSprites(_Coloured):
-    """A random piece of The Scream in a random tint, its colours inverted where the sprite lies: ``scream-dsprites``.
+    """A random piece of The Scream in a random tint, its colours inverted inside the sprite: ``scream-dsprites``.
 
     Parameters
     ----------

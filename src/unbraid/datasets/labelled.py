@@ -56,7 +56,7 @@ def emnist(subset: str, split: str = "train", folder: Folder = None) -> Table:
 
 def _digits(name: str, images: np.ndarray, labels: np.ndarray, n_classes: int) -> Table:
     if images.ndim != 3 or labels.shape != (len(images),):
-        raise ValueError(f"the files of {name} do not fit together: images {images.shape}, labels {labels.shape}.")
+        raise ValueError(f"the files of {name} do not match: images {images.shape}, labels {labels.shape}.")
     if labels.min() < 0 or labels.max() >= n_classes:
         raise ValueError(f"{name} has labels 0 to {n_classes - 1}; its file has {labels.min()} to {labels.max()}.")
     return Table(
@@ -100,7 +100,7 @@ def read_idx(source: Stream) -> np.ndarray:
     rest = data[4 + 4 * n_dims :]
     if len(rest) != int(np.prod(shape)):
         raise ValueError(
-            f"{path} is truncated: {shape} needs {int(np.prod(shape))} bytes and {len(rest)} are there. Download it "
+            f"{path} is truncated: {shape} needs {int(np.prod(shape))} bytes, and it has {len(rest)}. Download it "
             "again."
         )
     return np.asarray(rest).reshape(shape)
@@ -114,7 +114,7 @@ def celeba(folder: Folder = None, image_size: int | None = 64) -> Table:
     folder : path, optional
         With the folder ``img_align_celeba`` and the file ``list_attr_celeba.txt``.
     image_size : int or None
-        The middle 148 x 148 pixels at this size; None leaves the images as they are (218 x 178).
+        The central 148 x 148 pixels, resized to this; None keeps the original images (218 x 178).
     """
     place = find(("img_align_celeba",), folder, what="celeba")
     table = find(("list_attr_celeba.txt",), folder, what="celeba")
@@ -128,8 +128,8 @@ def celeba(folder: Folder = None, image_size: int | None = 64) -> Table:
         raise damaged(table, error) from error
     if len(rows) != int(lines[0]) or attributes.shape != (len(rows), len(names)):
         raise ValueError(
-            f"{table} is truncated: its first line announces {lines[0]} rows and {len(rows)} of {attributes.shape[1:]} "
-            f"attributes are there."
+            f"{table} is truncated: its first line announces {lines[0]} rows, and it has {len(rows)} rows of "
+            f"{attributes.shape[1:]} attributes."
         )
     shape = (218, 178, 3) if image_size is None else (image_size, image_size, 3)
 

@@ -29,8 +29,10 @@ NORB = ("category", "instance", "elevation", "azimuth", "lighting")
 
 
 def wrong_shape(path: Path, received: tuple, expected: str) -> ValueError:
-    """The error for a file that can be read but is not what it should be."""
-    return ValueError(f"{path} holds an array of shape {received}; expected {expected}. It is another file, or a part.")
+    """The error for a readable file with unexpected content."""
+    return ValueError(
+        f"{path} holds an array of shape {received}; expected {expected}. It is a different or an incomplete file."
+    )
 
 
 def dsprites(file: str | os.PathLike | None = None, dtype: Any = "float32") -> Grid:
@@ -44,7 +46,7 @@ def dsprites(file: str | os.PathLike | None = None, dtype: Any = "float32") -> G
         return drawn
     path = Path(file)
     if not path.is_file():
-        raise FileNotFoundError(f"there is no file {path}. Leave `file` out to draw dSprites without a download.")
+        raise FileNotFoundError(f"{path} does not exist. Leave out `file` to draw dSprites without a download.")
     is_npz = path.suffix == ".npz"
     shape, _, read_images = open_array(path, "imgs")
     classes_shape, _, read_classes = open_array(path, "latents_classes" if is_npz else "latents/classes")
@@ -130,7 +132,7 @@ def cars3d(folder: Folder = None, image_size: int = 64) -> Grid:
     place = find(places("cars3d")[0], folder, what="cars3d")
     files = sorted(place.glob("*.mat"))
     if not files:
-        raise FileNotFoundError(f"{place} holds no car_*_mesh.mat. Unpack {REMOTE['cars3d'][0].name} there.")
+        raise FileNotFoundError(f"{place} contains no car_*_mesh.mat. Unpack {REMOTE['cars3d'][0].name} there.")
     cars: list[np.ndarray] = []
     for file in files:
         try:
@@ -183,7 +185,7 @@ def smallnorb(folder: Folder = None, split: str = "all", image_size: int = 64) -
         )
         if dat.ndim != 4 or dat.shape[1] != 2 or cat.shape != dat.shape[:1] or info.shape != (len(dat), 4):
             raise ValueError(
-                f"the {part} files of smallnorb do not fit together: dat {dat.shape}, cat {cat.shape}, "
+                f"the {part} files of smallnorb do not match: dat {dat.shape}, cat {cat.shape}, "
                 f"info {info.shape}; expected (n, 2, 96, 96), (n,) and (n, 4)."
             )
         stacks.append(_resized(dat[:, :1], image_size)[:, 0])
@@ -214,7 +216,7 @@ def read_norb(path: Path) -> np.ndarray:
     dtype, start = np.dtype(_NORB_TYPES[int(kind)]), 8 + 4 * max(3, n_dims)
     if len(raw) - start != int(np.prod(shape)) * dtype.itemsize:
         raise ValueError(
-            f"{path} is truncated: {shape} needs {int(np.prod(shape)) * dtype.itemsize} bytes and {len(raw) - start} "
-            "are there. Download it again."
+            f"{path} is truncated: {shape} needs {int(np.prod(shape)) * dtype.itemsize} bytes, and it has "
+            f"{len(raw) - start}. Download it again."
         )
     return np.frombuffer(raw, dtype, offset=start).reshape(shape)

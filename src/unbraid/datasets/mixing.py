@@ -58,7 +58,7 @@ class RandomRealNVP:
 
     def __init__(self, n_features: int, n_blocks: int = 8, clamp: str = "atan", random_state: RandomState = None):
         if clamp not in CLAMPS:
-            raise ValueError(f"there is no clamp {clamp!r}. Valid: {', '.join(CLAMPS)}.")
+            raise ValueError(f"unknown clamp {clamp!r}. Valid: {', '.join(CLAMPS)}.")
         if n_features < 2:
             raise ValueError(f"a coupling needs two or more features; received {n_features}.")
         rng = generator(random_state)

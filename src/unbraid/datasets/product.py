@@ -66,23 +66,23 @@ def rotations(n: int, size: int, rng: np.random.Generator) -> np.ndarray:
 
 
 class ProductManifold(Dataset):
-    """Uniform points on a product of spheres and rotation groups, turned into a larger space: ``product-manifold``.
+    """Uniform points on a product of spheres and rotation groups, rotated into a larger space: ``product-manifold``.
 
-    The factors are the states themselves: unit vectors and rotation matrices, side by side. Use it for methods that
+    The factors are the states themselves: unit vectors and rotation matrices, concatenated. Use it for methods that
     find submanifolds, such as GEOMANCER; :meth:`tangents` gives the true answer.
 
     Parameters
     ----------
     manifolds : sequence of str
-        "S1", "S2", ... and "SO2", "SO3", ...: one a factor.
+        "S1", "S2", ... and "SO2", "SO3", ...: one per factor.
     n_features : int, optional
         Dimension of the observations. Default: that of the states, so the rotation stays within them.
     rotate : bool
-        Turn the states by a random orthonormal frame, so that no coordinate belongs to one factor.
+        Rotate the states by a random orthonormal frame, so that no coordinate belongs to one factor.
     noise : float
         Standard deviation of Gaussian noise on every feature.
     random_state : int
-        Of the rotation.
+        Seed of the rotation.
 
     Examples
     --------
@@ -150,7 +150,7 @@ class ProductManifold(Dataset):
         for (name, columns), part in zip(self._groups.items(), self._parts):
             error = part.error(factors[:, columns]).max(initial=0)
             if error > 1e-5:
-                raise ValueError(f"the columns of {name} do not lie on the manifold: they are off by {error:.2g}.")
+                raise ValueError(f"the columns of {name} are not on the manifold: they deviate by {error:.2g}.")
         return factors
 
     def _render(self, factors: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -22,8 +22,8 @@ class Entry:
     """One line of ``unbraid datasets list``.
 
     ``maker`` is ``module:callable`` below ``package``; ``fixed`` are options that the name implies; ``needs`` are
-    packages beyond the core, each with the extra that brings it. Another distribution adds a data set by an entry point
-    of the group ``unbraid.datasets`` that leads from its name to its Entry.
+    packages beyond the core, each with its extra. Another distribution adds a data set by an entry point
+    of the group ``unbraid.datasets`` from its name to its Entry.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Entry:
     package: str = "unbraid.datasets"
 
     def make(self) -> Any:
-        """The class or function that makes it; a missing package is answered with the extra that brings it."""
+        """The class or function that makes it; the error for a missing package names the extra that installs it."""
         for package, extra in self.needs:
             require(package, extra)
         module, _, attribute = self.maker.partition(":")
@@ -71,7 +71,7 @@ def _files(line: dict[str, Any]) -> tuple[Remote, ...]:
 ENTRIES = tuple(_entry(name, line) for name, line in _TABLE.items())
 REMOTE = {name: _files(line) for name, line in _TABLE.items() if "files" in line}
 GROUP = "unbraid.datasets"  # entry points of other distributions
-ELSEWHERE = {"gan-manifold": "unbraid-papers"}  # data sets of ours in a distribution of their own
+ELSEWHERE = {"gan-manifold": "unbraid-papers"}  # our data sets in other distributions
 
 
 def places(dataset: str) -> list[Sequence[str]]:
@@ -99,10 +99,10 @@ def entry(name: str) -> Entry:
         return found
     if name in ELSEWHERE:
         raise ModuleNotFoundError(
-            f"the data set {name!r} is in a distribution of its own, which is not installed. "
-            f"`pip install {ELSEWHERE[name]}` brings it."
+            f"the data set {name!r} is in another distribution, which is not installed. "
+            f"Install it with `pip install {ELSEWHERE[name]}`."
         )
-    raise ValueError(f"there is no data set {name!r}. Valid names: {', '.join(names())}.")
+    raise ValueError(f"unknown data set {name!r}. Available: {', '.join(names())}.")
 
 
 def load(name: str, **options: Any) -> Dataset:
@@ -113,7 +113,7 @@ def load(name: str, **options: Any) -> Dataset:
     name : str
         One of :func:`unbraid.datasets.names`.
     **options
-        Of that data set; a wrong one is answered with those it takes.
+        Options of that data set; the error for an unknown one lists them.
 
     Returns
     -------
@@ -138,7 +138,7 @@ def load(name: str, **options: Any) -> Dataset:
 
 
 def get(name: str, folder: str | os.PathLike | None = None) -> list[Path]:
-    """Download the original files of a data set; what is there and whole is left alone.
+    """Download the original files of a data set; complete files are not downloaded again.
 
     Parameters
     ----------
@@ -152,15 +152,15 @@ def get(name: str, folder: str | os.PathLike | None = None) -> list[Path]:
     list of paths
     """
     if name not in REMOTE:
-        raise ValueError(f"{name!r} needs no download or is unknown. Available: {', '.join(REMOTE)}.")
+        raise ValueError(f"{name!r} is unknown or needs no download. Data sets with downloads: {', '.join(REMOTE)}.")
     root = data_folder() if folder is None else Path(folder)
     paths = []
     for remote in REMOTE[name]:
         path = root / remote.name
         if not remote.url and not path.exists():
             raise FileNotFoundError(
-                f"{remote.name} of {name} cannot be fetched by a program. Get it from {remote.page} and put it into "
-                f"{root}."
+                f"{remote.name} of {name} cannot be downloaded automatically. Download it from {remote.page} and put "
+                f"it into {root}."
             )
         if not path.exists() or (remote.md5 and path.is_file() and md5_of(path) != remote.md5):
             download(remote.url, path, remote.md5)

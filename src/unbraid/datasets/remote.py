@@ -1,4 +1,4 @@
-"""Fetching original files from the network: checked, resumed, whole or not at all."""
+"""Download original files: checked, resumable, complete or not at all."""
 
 import hashlib
 import os
@@ -14,7 +14,7 @@ BLOCK = 1 << 20
 
 @dataclass(frozen=True)
 class Remote:
-    """One file: its name, its md5, where to fetch it, or the page to get it from by hand."""
+    """One file: its name, its md5, its URL, or the page for a manual download."""
 
     name: str
     md5: str = ""
@@ -32,7 +32,7 @@ def md5_of(path: Path) -> str:
 
 
 def download(url: str, path: Path, md5: str = "") -> None:
-    """Fetch a file: beside its place first, resumed where a broken download ended, moved only when it is right."""
+    """Download a file next to its place, resuming if interrupted, and move it there once its checksum is right."""
     part = path.with_name(path.name + ".part")
     path.parent.mkdir(parents=True, exist_ok=True)
     have = part.stat().st_size if part.exists() else 0
@@ -48,26 +48,26 @@ def download(url: str, path: Path, md5: str = "") -> None:
                     file.write(block)
                     advance(len(block))
     except urllib.error.HTTPError as error:
-        if error.code != 416:  # the part is whole already
+        if error.code != 416:  # the partial file is already complete
             raise ConnectionError(
-                f"{url} answers {error.code} ({error.reason}). Put {path.name} into {path.parent} by hand."
+                f"{url} answers {error.code} ({error.reason}). Put {path.name} into {path.parent} manually."
             ) from error
         total = have
     except (urllib.error.URLError, OSError) as error:
         raise ConnectionError(
             f"{url} cannot be reached ({error}). Without a network, put {path.name} into {path.parent}, or set "
-            "UNBRAID_DATA to the folder that has it. What was fetched is kept and resumed."
+            "UNBRAID_DATA to the folder that has it. The partial download is kept and will be resumed."
         ) from error
     size = part.stat().st_size
     if total is not None and size < total:
         raise ConnectionError(
-            f"the download of {path.name} broke off at {size} of {total} bytes. Run it again: it resumes."
+            f"the download of {path.name} stopped at {size} of {total} bytes. Run the same command again to resume."
         )
     if md5 and md5_of(part) != md5:
         received = md5_of(part)
         part.unlink()
         raise ValueError(
-            f"{path.name} from {url} has the wrong checksum: md5 {received}, expected {md5}. It was thrown away and "
-            f"nothing at {path} was touched. Try again, or get it elsewhere."
+            f"{path.name} from {url} has the wrong checksum: md5 {received}, expected {md5}. It was deleted, and "
+            f"{path} was not changed. Try again, or download it from another source."
         )
     os.replace(part, path)

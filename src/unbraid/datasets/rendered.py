@@ -25,7 +25,7 @@ class RenderedObject(ProductManifold):
 
     The factors are a rotation matrix (nine columns) and the direction towards the light (three), as in Pfau et al.
     (2020). Surfaces are matt with smooth normals and brightness :math:`((1 + n \cdot l) / 2)^2`: light from behind
-    still shades them, so no pose turns into a mere silhouette. The background is black.
+    still shades them, so no pose is a mere silhouette. The background is black.
 
     Parameters
     ----------
@@ -35,9 +35,9 @@ class RenderedObject(ProductManifold):
     image_size : int
         Side in pixels.
     samples : int
-        Rays a pixel along each side, for smooth silhouettes.
+        Rays per pixel along each side, for smooth silhouettes.
     folder : path, optional
-        Where the named meshes lie; default the data folder.
+        Where the named meshes are; by default the data folder.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A room in the manner of Shapes3D, ray cast: one object on a floor between walls."""
+"""A ray-cast room similar to Shapes3D: one object on a floor between walls."""
 
 import colorsys
 from collections import OrderedDict
@@ -18,17 +18,17 @@ class Room(Grid):
     """480,000 images of an object in a room, with Shapes3D's six factors and their order: ``room``.
 
     Ten hues each of floor, wall and object, eight sizes, four shapes (cube, cylinder, sphere, capsule) and fifteen
-    directions of view. It stands in for Shapes3D where that file is not at hand; the pictures are alike, not equal.
-    An image is linear in the three colours, so a ray-cast view is kept and painted anew for other hues.
+    directions of view. It replaces Shapes3D where that file is not available; the images are similar, not equal.
+    An image is linear in the three colours, so a ray-cast view is cached and recoloured for other hues.
 
     Parameters
     ----------
     image_size : int
         Side in pixels.
     samples : int
-        Rays a pixel along each side, for smooth edges.
+        Rays per pixel along each side, for smooth edges.
     keep : int
-        Views to keep; all 480 take 31 MB at 64 x 64.
+        Views to cache; all 480 take 31 MB at 64 x 64.
 
     Examples
     --------

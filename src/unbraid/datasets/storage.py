@@ -1,4 +1,4 @@
-"""Where data files lie: a folder given by the caller, by ``UNBRAID_DATA``, or the user's cache."""
+"""Where data files are: a folder given by the caller, by ``UNBRAID_DATA``, or the user's cache."""
 
 import os
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ def data_folder() -> Path:
 
 
 def locate(names: Sequence[str], folder: str | os.PathLike | None = None) -> Path | None:
-    """The first of ``names`` that lies in the folder, or in a subfolder of it; None without one."""
+    """The first of ``names`` in the folder or one of its subfolders; None if there is none."""
     root = data_folder() if folder is None else Path(folder)
     for name in names:
         for place in (root / name, *sorted(root.glob(f"*/{name}"))):
@@ -29,7 +29,7 @@ def find(names: Sequence[str], folder: str | os.PathLike | None = None, what: st
     if found is None:
         root = data_folder() if folder is None else Path(folder)
         raise FileNotFoundError(
-            f"{what} is not here. Put {' or '.join(names)} into {root}, set UNBRAID_DATA to the folder that has it, "
-            "or give folder=."
+            f"the files of {what} were not found. Put {' or '.join(names)} into {root}, set UNBRAID_DATA to the "
+            "folder that has it, or give folder=."
         )
     return found

@@ -1,4 +1,4 @@
-"""Images that lie in files: complete factor grids, and tables of labelled rows."""
+"""Images from files: complete factor grids, and tables of labelled rows."""
 
 from collections.abc import Callable, Sequence
 
@@ -20,7 +20,7 @@ class LoadedGrid(Grid):
     shape, dtype
         Of one observation.
     read : callable
-        ``read(rows)`` gives the images with these numbers in the grid's order.
+        ``read(rows)`` returns the images with these numbers in the grid's order.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Table(Finite):
     shape, dtype
         Of one observation.
     read : callable
-        ``read(rows)`` gives the images with these row numbers.
+        ``read(rows)`` returns the images with these row numbers.
     """
 
     def __init__(
@@ -110,5 +110,7 @@ class Table(Finite):
         rows = [self._first.get(bytes(row), -1) for row in factors.astype(np.int16)]
         if -1 in rows:
             missing = factors[rows.index(-1)].tolist()
-            raise ValueError(f"{self.name} has no image with the factors {missing}; its rows are real, not drawn.")
+            raise ValueError(
+                f"{self.name} has no image with the factors {missing}; its rows are recorded images, not drawn ones."
+            )
         return self._read(np.array(rows))

@@ -1,4 +1,4 @@
-"""Things that turn: an object on a turntable, and a patch that turns and moves. One factor wraps around."""
+"""Rotating things: an object on a turntable, and a patch that rotates and moves. One factor is circular."""
 
 import os
 
@@ -21,9 +21,9 @@ class Turntable(Continuous):
     image_size : int
         Side in pixels.
     light : float
-        Range in degrees over which the lamp swings about the vertical; 0 leaves it still, and yaw the only factor.
+        Range in degrees over which the lamp swings about the vertical; with 0 it is fixed, and yaw is the only factor.
     folder : path, optional
-        Where the named meshes lie; default the data folder.
+        Where the named meshes are; by default the data folder.
 
     Examples
     --------
@@ -65,13 +65,13 @@ class Turntable(Continuous):
 
 
 class TurningPatch(Continuous):
-    r"""A patch that turns about its middle and moves, on grey: ``turning-patch``.
+    r"""A patch that rotates about its centre and moves, on grey: ``turning-patch``.
 
     With polar coordinates around the middle,
 
     .. math:: I = \tfrac12 + \tfrac14 e^{-r^2/2} \left(a_2 r^2 \cos 2\varphi + a_5 r^5 \cos 5\varphi\right).
 
-    No turn but a whole one leaves it as it is, and because 2 and 5 differ by more than 2, the squared length of a step
+    Only a full turn leaves it unchanged, and because 2 and 5 differ by more than 2, the squared length of a step
     is the same at every angle and place, and turning is orthogonal to moving: exactly a product of a circle and one or
     two intervals.
 

@@ -46,7 +46,7 @@ def evaluate(
     One pool of samples is encoded once, and every metric is computed from it. The interval comes from random halves of
     the sample (:func:`unbraid.evaluation.interval`). Chance is the score of the same codes paired with other samples;
     the ceiling is that of codes that determine the factors (:func:`unbraid.evaluation.ceiling_codes`), as many as the
-    given ones, of the same size, binning and marginals. A score means something only between these two.
+    given ones, of the same size, binning and marginals. A score is meaningful only relative to these two.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def evaluate(
         anything that the model's ``fit`` takes: arrays, memory maps, files, frames, tensors, Dask arrays. Of Dask
         arrays as many rows are drawn as the protocol needs, where the blocks are.
     codes : array (n_samples, n_codes), estimator with ``transform``, or function of X
-        A model or function encodes the data. Their types tell a model from data, so ``evaluate(model, dataset)`` means
+        A model or function encodes the data. A model is recognised by its type, so ``evaluate(model, dataset)`` means
         the same as ``evaluate(dataset, model)``; arrays come in the order of every metric.
     metrics : "all", a name, or names
         Names of metrics or of rows of the table.
@@ -86,7 +86,7 @@ def evaluate(
         chosen = select(metrics, observations=observations is not None)
         sample = draw_sample(factors, codes, observations, **rules.sizes)
     n_factors, n_codes = sample.pool_factors.shape[1], sample.pool_codes.shape[1]
-    if n_codes < n_factors and observations is None:  # of a model, the types tell which is which
+    if n_codes < n_factors and observations is None:  # a model is recognised by its type
         warn("UB107", n_factors=n_factors, n_codes=n_codes)
     ideals = sample.ideals(rules.ceiling_marginal, rules.random_state)
     scores: list[Score] = []
@@ -105,12 +105,12 @@ def evaluate(
         n_factors=n_factors,
         version=__version__,
     )
-    _tell(found)
+    _track(found)
     return found
 
 
-def _tell(found: Evaluation) -> None:
-    """The scores, to the tracker that is on."""
+def _track(found: Evaluation) -> None:
+    """Send the scores to the active tracker."""
     about = {name: getattr(found, name) for name in ("n_samples", "n_codes", "n_factors", "version")}
     track = Track("evaluation", {"protocol": found.protocol.name, **about})
     figures: dict[str, float] = {}

@@ -1,9 +1,9 @@
-"""A claim, the figures here that bear on it, and the verdict that follows: computed from a tolerance, never by eye.
+"""A claim, the figures that bear on it, and its verdict, computed from a tolerance and not judged by eye.
 
 A claim has parts (a data set, a noise level, a method; a single one has the name ""), each with a figure, and a
-tolerance that the figures must lie in: all parts in it is "reproduced", some "partly", none "not reproduced". A part
-whose interval includes the threshold counts neither way; where all do, one "cannot tell at this size". A claim without
-figures "cannot be tried here".
+tolerance for these figures: the claim is "reproduced" if all parts are within it, "partly" if some are, "not
+reproduced" if none is. A part whose interval includes the threshold is undecided; if all are, the verdict is "cannot
+tell at this size". A claim without figures "cannot be tried here".
 """
 
 import re
@@ -24,7 +24,7 @@ class Part(NamedTuple):
     ----------
     value : float
     low, high : float
-        Ends of the interval: the value itself where it is exact, NaN where there are too few values for an interval.
+        Ends of the interval: the value itself if it is exact, NaN if there are too few values for an interval.
     """
 
     value: float
@@ -44,7 +44,7 @@ class Part(NamedTuple):
 
 
 def part(value: float) -> Part:
-    """A figure that is exact.
+    """An exact figure.
 
     Parameters
     ----------
@@ -65,23 +65,23 @@ class Claim:
     Attributes
     ----------
     id : str
-        Kebab-case, and unique in its paper: what a claim is found by.
+        Kebab-case and unique within its paper.
     text : str
-        What the paper says, in a sentence.
+        The claim, in one sentence.
     source : str
         Where: the number of a figure, a table or a section.
     paper : str
-        Its figure there, or what it says in place of one.
+        The paper's figure, or its wording if there is none.
     measure : str
         What the figure here is.
     least, most : float
-        The tolerance: the claim holds of a part whose figure (and whose whole interval) lies between these.
+        The tolerance: the claim holds for a part whose figure and interval are within these limits.
     exclusive : bool
-        The ends of the tolerance are outside: "more than" in place of "at least".
+        The limits themselves are excluded: "more than" instead of "at least".
     percent : bool
-        Figures are written as per cent.
+        Show figures as percentages.
     why : str
-        Why the figures differ from the paper's, or what was run in another way.
+        Why the figures differ from the paper's, or what was done differently.
     parts : mapping of name to Part
         The figures; none before :meth:`judge`.
 
@@ -116,7 +116,7 @@ class Claim:
         return replace(self, parts=dict(parts), why=" ".join([self.why, *reasons]).strip())
 
     def holds(self, figure: Part) -> bool | None:
-        """Whether a part is as the paper says; None where its interval includes the threshold, or it has none."""
+        """Whether a part agrees with the paper; None if its interval includes the threshold or is unknown."""
         if any(isnan(x) for x in figure):
             return None
         inside = self.least <= figure.low and figure.high <= self.most
@@ -135,12 +135,12 @@ class Claim:
 
     @property
     def held(self) -> list[str]:
-        """Names of the parts that are as the paper says."""
+        """Names of the parts that agree with the paper."""
         return [name for name, figure in self.parts.items() if self.holds(figure)]
 
     @property
     def undecided(self) -> list[str]:
-        """Names of the parts that count neither way."""
+        """Names of the undecided parts."""
         return [name for name, figure in self.parts.items() if self.holds(figure) is None]
 
     @property

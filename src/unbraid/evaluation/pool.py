@@ -30,7 +30,7 @@ class _Sampler(Protocol):
 
 @runtime_checkable
 class _OfKinds(Protocol):
-    """A data set that tells which factors wrap around."""
+    """A data set that declares which factors are circular."""
 
     factor_names: tuple[str, ...]
     factor_kinds: tuple[str, ...] | None
@@ -38,7 +38,7 @@ class _OfKinds(Protocol):
 
 @runtime_checkable
 class _Array(Protocol):
-    """Numbers at hand: arrays, frames (which have ``transform`` and ``sample`` of another meaning), tensors."""
+    """Numbers in memory: arrays, frames (whose ``transform`` and ``sample`` mean something else), tensors."""
 
     def __array__(self) -> np.ndarray: ...
 
@@ -52,7 +52,7 @@ def encode_pool(
     encode = _encoder(codes)
     if encode is None:
         if _is_dataset(truth):
-            raise TypeError("codes were given with a data set; give the model itself, or the factors of these codes.")
+            raise TypeError("a data set was given with codes; give the model itself, or the factors of these codes.")
         return *_pool_of(truth, codes, n, random_state), None
     if isinstance(truth, str):
         truth = import_module("unbraid.datasets").load(truth)
@@ -61,11 +61,11 @@ def encode_pool(
     elif _is_dataset(truth):
         X, factors = truth.sample(n, random_state=random_state)
         if isinstance(truth, _OfKinds):
-            _tell_angles(truth)
+            _warn_of_angles(truth)
     else:
         raise TypeError(
-            f"a {type(codes).__name__} needs data to encode, and received {type(truth).__name__}: "
-            "give a data set, its name, or a pair (X, factors)."
+            f"a {type(codes).__name__} needs data to encode; received {type(truth).__name__}. "
+            "Give a data set, its name, or a pair (X, factors)."
         )
     rows = Rows(X)
     if not is_sliceable(rows.source):  # blocks, of which no row can be looked up
@@ -78,7 +78,7 @@ def encode_pool(
 
 
 def _encoder(given: Any) -> Callable[[Any], Any] | None:
-    """What turns observations into codes, if that is what was given."""
+    """The function that encodes observations, if the argument is an encoder."""
     if isinstance(given, _Array):
         return None
     if isinstance(given, _Encoder):
@@ -92,8 +92,8 @@ def _is_dataset(given: Any) -> bool:
     )
 
 
-def _tell_angles(data: "_OfKinds") -> None:
-    """Say that metrics take an angle as a number, which jumps where it closes."""
+def _warn_of_angles(data: "_OfKinds") -> None:
+    """Warn that metrics treat an angle as a number, which jumps where the circle closes."""
     angles = [name for name, kind in zip(data.factor_names, data.factor_kinds or ()) if kind == "circle"]
     if angles:
         warn("UB106", names=", ".join(angles), stacklevel=4)
@@ -106,7 +106,7 @@ def _pool_of(factors: Any, other: Any, n: int, random_state: int) -> tuple[Any, 
     sizes = len(factors), len(other)
     if sizes[0] != sizes[1]:
         raise ValueError(
-            f"there are {sizes[0]} rows of factors and {sizes[1]} rows of codes or data; give one of each."
+            f"there are {sizes[0]} rows of factors and {sizes[1]} rows of codes or data; the numbers must be equal."
         )
     every = sizes[0] <= n
     rows = np.arange(sizes[0]) if every else distinct_numbers(sizes[0], n, np.random.RandomState(random_state))

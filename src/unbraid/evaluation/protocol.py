@@ -76,7 +76,7 @@ class Protocol:
         return sizes | {"n_bins": self.n_bins}
 
     def training_sizes(self, available: int) -> list[int]:
-        """Sizes of the downstream tasks that so many training rows allow; all rows if they allow none."""
+        """Training sizes of the downstream tasks that this many rows allow; all rows if none is small enough."""
         return [n for n in self.downstream_sizes if n <= available] or [available]
 
     def to_dict(self) -> dict[str, Any]:

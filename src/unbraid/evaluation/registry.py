@@ -28,7 +28,7 @@ def register(metric: Metric) -> None:
     taken = {name for known in REGISTRY.values() for name in (known.name, *known.rows)}
     clash = taken & {metric.name, *metric.rows}
     if clash:
-        raise ValueError(f"the metric name(s) {', '.join(sorted(clash))} are taken. Choose another name.")
+        raise ValueError(f"the metric name(s) {', '.join(sorted(clash))} are already in use. Choose another name.")
     if metric.score is None:
         raise ValueError(f"{metric.name} has no score, a function of (sample, protocol, seed). Give one.")
     REGISTRY[metric.name] = metric
@@ -43,7 +43,7 @@ def select(names: str | Iterable[str], *, observations: bool) -> list[Metric]:
     unknown = [n for n in wanted if n not in owner]
     if unknown or not wanted:
         raise ValueError(
-            f"unknown metric(s) {', '.join(unknown) or '(none given)'}; known are: all, {', '.join(REGISTRY)}."
+            f"unknown metric(s): {', '.join(unknown) or '(none given)'}. Available: all, {', '.join(REGISTRY)}."
         )
     chosen = {owner[n].name: owner[n] for n in wanted}
     missing = [x.name for x in chosen.values() if "observations" in x.needs and not observations]

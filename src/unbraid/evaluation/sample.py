@@ -52,7 +52,9 @@ class Sample:
     def observations(self, most: int) -> np.ndarray:
         """The first ``most`` observations, read by the one rule of units."""
         if self.pool_observations is None:
-            raise ValueError("these codes came without observations. Give a model, and a data set or (X, factors).")
+            raise ValueError(
+                "observations are needed, and only codes were given. Give a model, and a data set or (X, factors)."
+            )
         return self.pool_observations.clean(self.pool_observations.take(self.rows[:most]))
 
     @property
@@ -68,7 +70,7 @@ class Sample:
         return replace(self, rows=draw(self.rows), train=draw(self.train), test=draw(self.test))
 
     def independent(self, rng: np.random.Generator) -> "Sample":
-        """The same codes for other samples than their own."""
+        """The same codes, assigned to other samples."""
         return replace(self, pool_codes=self.pool_codes[rng.permutation(len(self.pool_codes))])
 
     def ideals(self, marginal: str, seed: int) -> "list[Sample]":
@@ -93,7 +95,7 @@ class Sample:
 def _reshape(ideal: np.ndarray, values: np.ndarray, codes: np.ndarray) -> np.ndarray:
     """Give each ideal code the marginal of the code that is matched with its factor.
 
-    A code with fewer values than the factor could not tell it; there, and without a code, the Gaussian stays.
+    A code with fewer values than its factor could not determine it; then, and without a code, it stays Gaussian.
     """
     shaped = ideal.copy()
     pairs = match(values, codes, kind="spearman")

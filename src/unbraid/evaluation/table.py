@@ -25,7 +25,7 @@ class Score:
     low, high : float
         Ends of the 95 % interval.
     chance : float
-        Score of the same codes paired with other samples; NaN for scores that know no factors.
+        Score of the same codes paired with other samples; NaN for scores that do not use factors.
     ceiling : float
         Score of codes that determine the factors, with as many samples and the same binning.
     seconds : float
@@ -74,7 +74,7 @@ class Evaluation:
         for score in self.scores:
             if score.name == name:
                 return score
-        raise KeyError(f"{name!r} was not scored; there are: {', '.join(s.name for s in self.scores)}")
+        raise KeyError(f"{name!r} was not scored. Available: {', '.join(s.name for s in self.scores)}")
 
     def __iter__(self) -> Iterator[Score]:
         return iter(self.scores)
@@ -99,12 +99,12 @@ class Evaluation:
         lines = [text_table([_HEAD, *(score_cells(s) for s in self.scores)], n_left=1)]
         lines.append(
             f"\n{self.n_codes} codes, {self.n_factors} factors, {self.n_samples} samples "
-            f"({self.n_train} to train on, {self.n_test} to test on); protocol {self.protocol.name}, "
+            f"({self.n_train} for training, {self.n_test} for testing); protocol {self.protocol.name}, "
             f"trees: {self.protocol.dci_backend}."
         )
-        lines.append("chance: codes of other samples. ceiling: codes that determine the factors. * low is good.")
+        lines.append("chance: codes of other samples. ceiling: codes that determine the factors. * lower is better.")
         if any(math.isnan(s.value) for s in self.scores):
-            lines.append("efficiency is accuracy(100) / accuracy(10000): it needs 10000 samples to train on.")
+            lines.append("efficiency is accuracy(100) / accuracy(10000): it needs 10000 training samples.")
         return "\n".join(lines)
 
     def __repr__(self) -> str:

@@ -4,7 +4,7 @@ Every metric takes ``(factors, codes)``: rows are samples, integer factors are c
 
 The public names of this module, :func:`unbraid.evaluate`, the command line, the contract test and the table in the
 documentation read ``METRICS``. A new metric is its function, its line here, its tests and its paragraph in the docs.
-The functions load on first use: who wants one of them should not wait for the others.
+The functions load on first use, so that importing one does not load the others.
 """
 
 import sys
@@ -15,7 +15,7 @@ from typing import Any
 
 from unbraid.metrics.metric import Metric
 
-m: Any = sys.modules[__name__]  # what a score calls is looked up when it is computed
+m: Any = sys.modules[__name__]  # functions are looked up when a score is computed
 
 
 def _downstream(s: Any, p: Any, classifier: str) -> Any:
@@ -122,7 +122,7 @@ __all__ = ["METRICS", "Metric", *_MODULES]
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return getattr(import_module(f"unbraid.metrics.{_MODULES[name]}"), name)
-    raise AttributeError(f"unbraid.metrics has no {name!r}; it has: {', '.join(__all__)}")
+    raise AttributeError(f"unbraid.metrics has no {name!r}. Available: {', '.join(__all__)}")
 
 
 def __dir__() -> list[str]:

@@ -1,4 +1,4 @@
-"""What every metric receives: factors and codes as checked arrays, and the rows held out for testing."""
+"""Input of every metric: factors and codes as checked arrays, and rows held out for testing."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +11,7 @@ LARGEST, SMALLEST = 1e140, 1e-140  # beyond, sums of squares overflow, or lose t
 
 @dataclass(frozen=True)
 class Factors:
-    """The truth, as numbers. A discrete column is a set of classes; a continuous one is a quantity."""
+    """True factors as numbers. Discrete columns hold classes, continuous ones quantities."""
 
     values: np.ndarray  # (n_samples, n_factors), float64
     discrete: np.ndarray  # (n_factors,), bool
@@ -56,7 +56,7 @@ def check(factors: ArrayLike, codes: ArrayLike, *, min_samples: int = 2) -> tupl
 
 
 def _check_order(truth: Factors, codes: np.dtype) -> None:
-    """Refuse integers as codes of factors that are not whole numbers: almost always the two were swapped."""
+    """Refuse integer codes for factors that are not integers: almost always the two were swapped."""
     fractions = int((truth.values % 1 != 0).any(axis=0).sum())
     if codes.kind in "iub" and fractions:
         raise ValueError(
@@ -70,7 +70,7 @@ def check_codes(codes: ArrayLike, name: str = "codes", *, min_samples: int = 2) 
     """Codes as a finite float64 array (n_samples, n_codes)."""
     z = _columns(np.asarray(codes), name)
     if z.dtype.kind not in "fiub":
-        raise TypeError(f"{name} have dtype {z.dtype}; allowed are real numbers.")
+        raise TypeError(f"{name} have dtype {z.dtype}; they must be real numbers.")
     z = z.astype(np.float64)
     _finite(z, name)
     if len(z) < min_samples:
@@ -120,15 +120,15 @@ def _finite(array: np.ndarray, name: str) -> None:
     if bad.any():
         raise ValueError(
             f"{name} have NaN or infinity in {bad.sum()} of {len(array)} rows, the first in row {int(bad.argmax())}. "
-            "Drop those rows from factors and codes alike, or fill them in."
+            "Drop those rows from both factors and codes, or fill them in."
         )
     largest = np.abs(array).max(axis=0)
     unfit = (largest > LARGEST) | ((largest < SMALLEST) & (largest > 0))
     if unfit.any():
         column = int(unfit.argmax())
         raise ValueError(
-            f"column {column} of {name} reaches {largest[column]:.3g}, and the squares of such numbers do not fit into "
-            f"float64. Rescale it: metrics do not depend on the scale."
+            f"column {column} of {name} reaches {largest[column]:.3g}, and the squares of such numbers do not fit "
+            f"into float64. Rescale it: metrics do not depend on the scale."
         )
 
 
@@ -157,7 +157,7 @@ def split(
     Factors that are constant in the training rows are left out of both parts.
     """
     if (factors_test is None) != (codes_test is None):
-        raise ValueError("give both factors_test and codes_test, or neither of them.")
+        raise ValueError("give both factors_test and codes_test, or neither.")
     truth, z = check(factors, codes, min_samples=min_samples if factors_test is None else 2)
     if factors_test is None or codes_test is None:
         n_test = round(len(z) * test_size) if test_size < 1 else int(test_size)
@@ -193,5 +193,5 @@ def equal_width_bins(column: np.ndarray, n_bins: int) -> np.ndarray:
 def choose(value: str, allowed: tuple[str, ...], name: str) -> str:
     """``value`` if it is one of ``allowed``, else an error that lists them."""
     if value not in allowed:
-        raise ValueError(f"{name}={value!r} is unknown; allowed are {', '.join(map(repr, allowed))}.")
+        raise ValueError(f"{name}={value!r} is not valid. Valid values: {', '.join(map(repr, allowed))}.")
     return value

@@ -20,14 +20,14 @@ def beta_vae(
     n_bins: int = 20,
     random_state: int | None = 0,
 ) -> float:
-    r"""BetaVAE score: a linear classifier tells which factor two samples share from how far their codes differ.
+    r"""BetaVAE score: a linear classifier predicts which factor two samples share from how much their codes differ.
 
     .. math:: x = \frac1B \sum_b |z^{(b)} - z'^{(b)}|, \qquad \mathrm{score} = P\big( \hat k(x) = k \big)
 
     The pairs of a batch agree in factor k. Batches are drawn from one pool of encoded samples (the arrays), or encoded
-    afresh if ``codes`` is a function of factors. The classifier is multinomial logistic regression, the codes scaled
-    to unit variance. Known failure: it is 1 already when K - 1 of K factors are told, and for codes
-    turned by 35 degrees.
+    on demand if ``codes`` is a function of factors. The classifier is multinomial logistic regression, the codes scaled
+    to unit variance. Known failure: it reaches 1 if the codes carry K - 1 of K factors, and for codes
+    rotated by 35 degrees.
 
     Parameters
     ----------
@@ -95,14 +95,14 @@ def factor_vae(
     n_bins: int = 20,
     random_state: int | None = 0,
 ) -> float:
-    r"""FactorVAE score: the code that moves least tells which factor was held still.
+    r"""FactorVAE score: the code that varies least predicts which factor was held fixed.
 
     .. math:: d^* = \arg\min_d \frac{\operatorname{Var}_{batch}(z_d)}{\operatorname{Var}(z_d)}, \qquad
               \mathrm{score} = P\big( k = \text{majority vote of } d^* \big)
 
-    Each batch fixes one factor. Batches are drawn from one pool of encoded samples (the arrays), or encoded afresh if
-    ``codes`` is a function of factors. It asks that every factor has a code of its own; a code may serve no other
-    purpose, but codes that mix factors can still score well: above .6 it says little.
+    Each batch fixes one factor. Batches are drawn from one pool of encoded samples (the arrays), or encoded on
+    demand if ``codes`` is a function of factors. It requires a separate code for every factor, but codes that mix
+    factors can still score well: values above .6 mean little.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def factor_vae(
     >>> factors = np.random.default_rng(0).integers(0, 4, size=(2000, 2))
     >>> factor_vae(factors, 1.0 * factors, n_train=200, n_test=100)
     1.0
-    >>> factor_vae(factors, lambda v: 1.0 * v, n_train=200, n_test=100)  # encoded afresh
+    >>> factor_vae(factors, lambda v: 1.0 * v, n_train=200, n_test=100)  # encoded on demand
     1.0
     """
     n_factors, source = sampler(factors, codes, n_bins, random_state)
@@ -150,7 +150,7 @@ def factor_vae(
 
 
 def _votes(source: Pool | Fresh, n: int, size: int, active: np.ndarray, scale: np.ndarray, shape: tuple) -> np.ndarray:
-    """How often each code moved least while each factor stood still, (n_factors, n_codes)."""
+    """How often each code varied least while each factor was fixed, (n_factors, n_codes)."""
     votes = np.zeros(shape, dtype=np.int64)
     for k, moved in source.variances(n, size):
         np.add.at(votes, (k, (moved[:, active] / scale**2).argmin(axis=1)), 1)

@@ -1,4 +1,4 @@
-"""DCI-ES: disentanglement, completeness, informativeness, and how easily codes are used and how many they are."""
+"""DCI-ES: disentanglement, completeness, informativeness, and how easily codes can be used, and how many there are."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,10 +11,10 @@ from unbraid.metrics.importance import dci
 from unbraid.metrics.logistic import standardise
 from unbraid.metrics.trees import BACKENDS, canonical_ranks, mode
 
-_FOURIER = tuple(2**t - 1 for t in range(9))  # random features beside the codes; capacity log2(1 + features)
+_FOURIER = tuple(2**t - 1 for t in range(9))  # random features added to the codes; capacity log2(1 + features)
 _DEPTHS = (1, 2, 3, 4, 6, 8, 12, 16)
 _RIDGE = 1e-4  # of the mean square of a feature
-_TOLD = 3  # standard errors
+_CLEAR = 3  # standard errors
 
 
 @dataclass(frozen=True)
@@ -102,16 +102,16 @@ def dci_es(
     .. math:: E_k = 1 - \frac{\sum_{t<T} \left(\frac{\ell_t + \ell_{t+1}}2 - \ell^*\right) (\kappa_{t+1} - \kappa_t)}
               {\frac12 (\kappa_T - \kappa_1) \, \ell^b}, \qquad E = \operatorname{mean}_k E_k, \qquad S = \frac KL
 
-    for K factors that vary and L codes. Use it to compare representations that tell as much: of two with the same
-    informativeness, the one with the larger E needs the simpler model on top. It depends on the family of probes:
+    for K factors that vary and L codes. Use it to compare representations that are equally informative: the one
+    with the larger E needs a simpler model on top. It depends on the family of probes:
 
     "fourier" begins with a linear probe and adds 1, 3, 7, ..., 255 random Fourier features of the codes (capacity:
     log2 of one more than their number), with ridge regression on numbers and a linear discriminant between classes.
     "trees" are 100 extremely randomised trees of depth 1 to 16 (capacity: depth), for which no code is linear. The
     paper's third family, multilayer perceptrons, is left out.
 
-    By the formula, codes that tell nothing of a factor have E = 1, their curve being flat. Here such a factor counts 0:
-    one whose best probe does not beat the loss without codes by more than 3 standard errors.
+    By the formula, codes without information about a factor have E = 1, because their curve is flat. Here a factor
+    counts 0 if its best probe does not beat the loss without codes by more than 3 standard errors.
 
     Parameters
     ----------
@@ -216,12 +216,12 @@ def _loss_capacity(parts: Split, probe: str, random_state: int | None) -> LossCa
     if not len(losses):  # every code is constant
         losses = np.repeat(without[None], len(steps), axis=0)
     mean = losses.mean(axis=1)
-    # Every family holds the probe that leaves the codes aside.
+    # Every family contains the probe that ignores the codes.
     lowest = np.minimum(np.minimum.accumulate(mean, axis=0), baseline)
     scores = np.zeros(len(baseline))
     for k in range(len(baseline)):
         gain = without[:, k] - losses[mean[:, k].argmin(), :, k]
-        if gain.mean() > _TOLD * gain.std() / np.sqrt(len(gain)):
+        if gain.mean() > _CLEAR * gain.std() / np.sqrt(len(gain)):
             scores[k] = curve_explicitness(steps, lowest[:, k], baseline[k])
     return LossCapacity(steps, lowest, baseline, scores, len(baseline) / parts.codes.shape[1], probe)
 

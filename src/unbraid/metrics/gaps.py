@@ -13,9 +13,9 @@ def mig(factors: ArrayLike, codes: ArrayLike, *, n_bins: int = 20) -> float:
 
     .. math:: \mathrm{MIG} = \frac1K \sum_k \frac{I(z_{(1)}; v_k) - I(z_{(2)}; v_k)}{H(v_k)}
 
-    Use it for compact codes, one a factor. It is bounded by its binning: a code that determines a 32-valued factor
+    Use it for compact codes, one per factor. It is limited by its bins: a code that determines a 32-valued factor
     reaches .63 when its marginal is Gaussian and .78 when it is uniform (20 bins, 10,000 points), and independent
-    codes get more than 0; :func:`unbraid.evaluate` gives both beside the score.
+    codes get more than 0; :func:`unbraid.evaluate` reports both.
 
     Parameters
     ----------
@@ -46,12 +46,12 @@ def mig(factors: ArrayLike, codes: ArrayLike, *, n_bins: int = 20) -> float:
 
 
 def mig_sup(factors: ArrayLike, codes: ArrayLike, *, n_bins: int = 20) -> float:
-    r"""MIG-sup: how far one factor leads in each code.
+    r"""MIG-sup: how far the leading factor of each code is ahead of the second.
 
     .. math:: \mathrm{MIG\text{-}sup} = \frac1D \sum_d \left(
               \frac{I(z_d; v_{(1)})}{H(v_{(1)})} - \frac{I(z_d; v_{(2)})}{H(v_{(2)})} \right)
 
-    The mirror of MIG, which does not see a code that mixes factors. Every code counts, so spare codes lower it.
+    The counterpart of MIG, which does not notice codes that mix factors. Every code counts, so spare codes lower it.
 
     Parameters
     ----------
@@ -78,14 +78,14 @@ def mig_sup(factors: ArrayLike, codes: ArrayLike, *, n_bins: int = 20) -> float:
 
 
 def jemmig(factors: ArrayLike, codes: ArrayLike, *, n_bins: int = 20) -> float:
-    r"""JEMMIG, normalised so that 1 is best: MIG that also asks the leading code to tell nothing else.
+    r"""JEMMIG, normalised so that 1 is best: MIG that also requires the leading code to carry nothing else.
 
     .. math:: \mathrm{JEMMIG} = 1 - \frac1K \sum_k
               \frac{H(v_k, z_{(1)}) - I(v_k; z_{(1)}) + I(v_k; z_{(2)})}{H(v_k) + \log B}
 
-    with :math:`B` bins. The joint entropy punishes a code that holds more than its factor, which MIG forgives.
+    with :math:`B` bins. The joint entropy penalises a code that contains more than its factor, which MIG ignores.
     The score is 1 only when the code takes one value for each value of the factor. By its formula constant codes do
-    not score 0 but :math:`\log B / (H(v_k) + \log B)`: read it beside its chance level.
+    not score 0 but :math:`\log B / (H(v_k) + \log B)`: compare it with its chance level.
 
     Parameters
     ----------
@@ -120,8 +120,8 @@ def dcimig(factors: ArrayLike, codes: ArrayLike, *, n_bins: int = 20) -> float:
     .. math:: R_d = I(z_d; v_{(1)}) - I(z_d; v_{(2)}), \qquad
               \mathrm{DCIMIG} = \frac{\sum_k \max_{d:\, v_{(1)}(d) = k} R_d}{\sum_k H(v_k)}
 
-    Each code stands for the factor it tells most about, each factor for the best of its codes. High only if every
-    factor has a code that tells it and no other; spare and duplicated codes do no harm.
+    Each code is assigned to the factor it carries most information about, and each factor keeps its best code. The
+    score is high only if every factor has a code that carries it alone; spare and duplicated codes do not lower it.
 
     Parameters
     ----------
@@ -150,26 +150,26 @@ def dcimig(factors: ArrayLike, codes: ArrayLike, *, n_bins: int = 20) -> float:
 
 
 def modularity(factors: ArrayLike, codes: ArrayLike, *, n_bins: int = 20, dead: str = "zero") -> float:
-    r"""Modularity: each code tells of one factor at most.
+    r"""Modularity: each code carries information about at most one factor.
 
     .. math:: \mathrm{modularity} = \frac1D \sum_d
               \left( 1 - \frac{\sum_{k \ne k^*} I(z_d; v_k)^2}{(K-1)\, I(z_d; v_{k^*})^2} \right)
 
-    with :math:`k^*` the factor that code d tells most about. It says nothing about whether every factor is told:
-    duplicates of one good code score 1. Noise in a code that tells nothing looks modular; see the chance level that
-    :func:`unbraid.evaluate` gives.
+    with :math:`k^*` the factor that code d carries most information about. It ignores whether every factor is
+    represented: duplicates of one good code score 1. Noise in an uninformative code looks modular; see the chance
+    level that :func:`unbraid.evaluate` reports.
 
     Parameters
     ----------
     factors, codes, n_bins
         As for :func:`mig`.
     dead : {"zero", "ignore"}
-        A code without any information (a constant one) counts 0, as in the study's code, or is left out.
+        An uninformative (constant) code counts 0, as in the study's code, or is left out.
 
     Returns
     -------
     float
-        Between 0 and 1; with a single factor, the share of codes that tell of it.
+        Between 0 and 1; with a single factor, the share of codes that carry information about it.
 
     References
     ----------
@@ -222,8 +222,8 @@ def med(factors: ArrayLike, codes: ArrayLike, *, n_bins: int = 20, top_k: int | 
     if top_k is not None and top_k < 1:
         raise ValueError(f"top_k={top_k!r}; allowed are integers from 1, or None for all codes.")
     mutual = information(factors, codes, n_bins).mutual
-    told = mutual.sum(axis=0)
-    importance = np.divide(mutual, told, out=np.zeros_like(mutual), where=told > 0)
+    total = mutual.sum(axis=0)
+    importance = np.divide(mutual, total, out=np.zeros_like(mutual), where=total > 0)
     if top_k is not None:
         importance = importance[_most_disentangled(importance, top_k)]
     return weighted_purity(importance)

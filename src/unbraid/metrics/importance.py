@@ -54,11 +54,11 @@ def dci(
               I = \operatorname{mean}_k \mathrm{accuracy}_k
 
     where the entropies are of normalised rows and columns, in base K and D, and :math:`\rho` are shares of the total
-    importance. D asks that a code serves one factor, C that a factor has one code, I that factors can be told at all.
+    importance. D requires one factor per code, C one code per factor, I that the factors can be predicted at all.
 
     "gbt" is the reference: 100 boosted trees of depth 3 by scikit-learn, minutes for 10,000 points. "compiled" grows
     the same trees some twenty times faster; ties between cuts make it differ in the third digit. "lightgbm" and
-    "extra_trees" rank representations alike, with other values: compare scores of one backend only.
+    "extra_trees" rank representations similarly but give other values: compare scores of one backend only.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def weighted_purity(matrix: np.ndarray) -> float:
     if total == 0:
         return 0.0
     if matrix.shape[1] == 1:
-        return 1.0  # nothing else to be confused with
+        return 1.0  # there is no other factor
     p = matrix + 1e-11  # as in the study's code
     p /= p.sum(axis=1, keepdims=True)
     purity = 1 + (p * np.log(p)).sum(axis=1) / np.log(matrix.shape[1])

@@ -1,4 +1,4 @@
-"""Entropies and mutual information of binned codes and factors, which seven of the metrics are made of."""
+"""Entropies and mutual information of binned codes and factors, on which seven of the metrics are based."""
 
 from dataclasses import dataclass
 
@@ -27,9 +27,9 @@ class Information:
 
 
 def information(factors: ArrayLike, codes: ArrayLike, n_bins: int = 20) -> Information:
-    """Codes in ``n_bins`` bins of equal width; discrete factors as they are, continuous ones in as many bins.
+    """Codes in ``n_bins`` bins of equal width; discrete factors unchanged, continuous ones in as many bins.
 
-    Constant factors are left out: they have no entropy to be explained.
+    Constant factors are left out: they have no entropy to explain.
     """
     truth, z = check(factors, codes)
     if n_bins < 2:
@@ -68,6 +68,6 @@ def _entropy(counts: np.ndarray) -> float:
 
 
 def top_two(matrix: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
-    """Largest and second largest entry along ``axis``; the second is 0 where there is only one."""
+    """Largest and second largest entry along ``axis``; the second is 0 if there is only one."""
     ordered = np.sort(np.moveaxis(matrix, axis, 0), axis=0)
     return ordered[-1], ordered[-2] if len(ordered) > 1 else np.zeros_like(ordered[-1])

@@ -7,15 +7,15 @@ from unbraid.metrics.arrays import check, equal_width_bins
 
 
 def irs(factors: ArrayLike, codes: ArrayLike, *, n_bins: int = 20, quantile: float = 0.99) -> float:
-    r"""Interventional robustness score: how little a code moves while one factor stands still.
+    r"""Interventional robustness score: how little a code varies while one factor is held fixed.
 
     .. math:: \mathrm{IRS}_{dk} = 1 - \frac1{m_d}\,
               \operatorname{mean}_{a} Q_{.99}\big( |z_d - E[z_d \mid v_k = a]| \;\big|\; v_k = a \big), \qquad
               \mathrm{IRS} = \frac{\sum_d m_d \max_k \mathrm{IRS}_{dk}}{\sum_d m_d}
 
     with :math:`m_d` the largest deviation of code d from its mean. A code that is a function of one factor reaches 1.
-    Deviations are worst cases, so one outlier in a code raises its score; codes weigh by their range. Rescaling all
-    codes alike changes nothing, rescaling one of them does.
+    Deviations are worst cases, so one outlier in a code raises its score; codes are weighted by their range. Rescaling
+    all codes by one factor changes nothing; rescaling one of them does.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def irs(factors: ArrayLike, codes: ArrayLike, *, n_bins: int = 20, quantile: flo
     1.0
     """
     if not 0 < quantile <= 1:
-        raise ValueError(f"quantile={quantile!r}; allowed is a number above 0 and up to 1. The study uses 0.99.")
+        raise ValueError(f"quantile={quantile!r}; it must be above 0 and at most 1. The study uses 0.99.")
     truth, z = check(factors, codes)
     values = truth.varying().values
     z = z[:, np.ptp(z, axis=0) > 0]

@@ -1,4 +1,4 @@
-"""Correlations of factors that wrap around: angles and directions beside plain numbers."""
+"""Correlations of circular and spherical factors with each other and with plain numbers."""
 
 from collections.abc import Callable, Sequence
 
@@ -19,12 +19,12 @@ def columns_of(kind: str, kinds: Sequence[str]) -> list[int]:
 
 
 def circular_correlation(first: ArrayLike, second: ArrayLike) -> float:
-    r"""Correlation of two angles in radians, between -1 and 1; turns of either leave it as it is.
+    r"""Correlation of two angles in radians, between -1 and 1; rotating either does not change it.
 
     .. math:: \rho = \frac{\sum_{i<j} \sin(a_i - a_j) \sin(b_i - b_j)}
         {\sqrt{\sum_{i<j} \sin^2(a_i - a_j) \sum_{i<j} \sin^2(b_i - b_j)}}
 
-    1 when the second angle is the first, turned; -1 when it is mirrored. An angle that runs twice as fast has 0.
+    1 if the second angle is the first one rotated; -1 if it is mirrored; 0 for an angle that runs twice as fast.
 
     Parameters
     ----------

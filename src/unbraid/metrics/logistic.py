@@ -1,8 +1,8 @@
 """Multinomial logistic regression, the classifier of four metrics; every setting is in the call.
 
 The objective is scikit-learn's: C times the (weighted) sum of log losses plus half the squared norm of the weights,
-the intercepts free. It is minimised by L-BFGS in whitened coordinates from the linear discriminant, which lies close
-to the optimum, so that it takes a fraction of the iterations.
+the intercepts free. It is minimised by L-BFGS in whitened coordinates from the linear discriminant, which is close
+to the optimum and saves most iterations.
 """
 
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ def fit_logistic(
     max_iter: int = 200,
     start: Logistic | None = None,
 ) -> Logistic:
-    """Fit classes 0, 1, ... (all of them occur); ``C=inf`` is without penalty, ``balanced`` weighs classes alike.
+    """Fit classes 0, 1, ... (all of them occur); ``C=inf`` is no penalty, ``balanced`` weighs all classes equally.
 
     Columns of X should be of comparable scale. ``tol`` bounds the gradient of the mean loss. ``start`` is a fit of
     the same data with another C.
@@ -86,9 +86,9 @@ def fit_logistic(
 
 
 def standardise(train: np.ndarray, *others: np.ndarray) -> list[np.ndarray]:
-    """The columns that vary in ``train``, of mean 0 and variance 1 there, in an order that the data decide.
+    """The columns that vary in ``train``, of mean 0 and variance 1 there, in an order determined by the data.
 
-    The order in which the codes were given must not reach the solver, or it would change the last digits of a score.
+    The given order of the codes must not reach the solver, or it would change the last digits of a score.
 
     >>> standardise(np.array([[0.0, 5.0], [2.0, 5.0]]))
     [array([[-1.], [ 1.]])]

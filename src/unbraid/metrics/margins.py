@@ -1,4 +1,4 @@
-"""Separated attribute predictability: how far one code leads in predicting a factor."""
+"""Separated attribute predictability: how much better the best code predicts a factor than the second best."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,13 +19,13 @@ def sap(
     test_size: float | int = 1 / 3,
     random_state: int | None = 0,
 ) -> float:
-    r"""Separated attribute predictability: how far one code leads in predicting each factor.
+    r"""Separated attribute predictability: how much better the best code predicts each factor than the second best.
 
     .. math:: \mathrm{SAP} = \frac1K \sum_k \left( S_{(1)k} - S_{(2)k} \right)
 
     where :math:`S_{dk}` is the test accuracy of a linear support vector machine on code d alone if factor k is
     discrete, and their squared correlation (over all rows of ``factors``, ``codes``) if it is continuous. The machine
-    is solved exactly. Its penalty is tied to the scale of the codes, so the discrete score changes with it.
+    is solved exactly. Its penalty depends on the scale of the codes, and so does the score of discrete factors.
 
     Parameters
     ----------

@@ -14,14 +14,14 @@ from unbraid.metrics.kinds import kind_correlations
 
 @dataclass(frozen=True)
 class Matching:
-    """Which code stands for which factor.
+    """Which code matches which factor.
 
     Attributes
     ----------
     factor, code : ndarray of int
-        Code ``code[i]`` is matched with factor ``factor[i]``; the shorter side is matched whole.
+        Code ``code[i]`` is matched with factor ``factor[i]``; all of the shorter side are matched.
     correlation : ndarray
-        Signed correlation of each matched pair; a negative one says that the code is mirrored.
+        Signed correlation of each matched pair; negative if the code is mirrored.
     """
 
     factor: np.ndarray
@@ -41,7 +41,7 @@ def match(factors: ArrayLike, codes: ArrayLike, *, kind: str = "pearson") -> Mat
     Returns
     -------
     Matching
-        Which code stands for which factor, and their correlations.
+        Which code matches which factor, and their correlations.
 
     References
     ----------
@@ -92,10 +92,10 @@ def mcc(
     kinds : sequence of {"interval", "circle", "sphere"}, optional
         What the factors are: one column per interval, one angle in radians per circle, a unit vector in three columns
         per sphere. Each is then matched with a code of its own kind only. Circles are compared by the circular
-        correlation of Fisher and Lee, which forgives any turn and mirroring; spheres by the best rotation.
+        correlation of Fisher and Lee, which ignores rotation and mirroring; spheres by the best rotation.
     code_kinds : sequence of str, optional
         What the codes are, such as ``kinds_`` of :class:`~unbraid.ProductManifold`. Default: "interval" for every
-        column, as of a method that knows no other kind: an angle is then found by none of them.
+        column, for methods without other kinds: none of them then matches an angle.
     weak : bool
         Score after canonical correlation analysis.
     test_size : float or int, optional
@@ -124,7 +124,7 @@ def mcc(
     >>> round(mcc(factors, rotated), 1), round(mcc(factors, rotated, weak=True), 6)
     (0.7, 1.0)
 
-    An angle and a height, found as an angle that runs the other way from elsewhere, and a height:
+    An angle and a height, recovered as a mirrored and shifted angle and a height:
 
     >>> angle, height = 2 * np.pi * factors.T
     >>> codes = np.stack([height, 1 - angle], axis=1)
@@ -134,12 +134,12 @@ def mcc(
     choose(kind, ("pearson", "spearman"), "kind")
     if kinds is not None:
         if weak or not (factors_test is None and codes_test is None and test_size is None):
-            raise ValueError("kinds are compared in sample and without weak=True; leave one of the two out.")
+            raise ValueError("kinds cannot be combined with weak=True or test rows; leave one of them out.")
         truth, z = check(factors, codes)
         table = np.abs(kind_correlations(truth.values, z, kinds, code_kinds, lambda v, z: correlations(v, z, kind)))
         return float(_match(table).correlation.sum() / len(table))
     if code_kinds is not None:
-        raise ValueError("code_kinds were given without kinds, those of the factors; give both.")
+        raise ValueError("code_kinds needs kinds, those of the factors; give both.")
     if factors_test is None and codes_test is None and test_size is None:
         truth, z = check(factors, codes)
         v = truth.varying().values
@@ -148,7 +148,7 @@ def mcc(
         parts = split(factors, codes, factors_test, codes_test, test_size=test_size or 0.5, random_state=random_state)
         v, z, v_test, z_test = parts.factors.values, parts.codes, parts.factors_test.values, parts.codes_test
         if len(z_test) < 2:
-            raise ValueError("one test row has no correlation; test on at least 2 rows.")
+            raise ValueError("a correlation needs at least 2 test rows.")
     n_factors = v.shape[1]
     if weak:
         to_v, to_z = _cca(v, z)

@@ -1,4 +1,4 @@
-"""What a line of the table of metrics says."""
+"""A line of the table of metrics."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,14 +17,14 @@ class Metric:
         What :func:`unbraid.evaluate` and the command line call it.
     score : callable (sample, protocol, seed) -> float or result, optional
         The metric of a :class:`~unbraid.evaluation.sample.Sample` with the settings of a
-        :class:`~unbraid.evaluation.Protocol`. Without it, :func:`unbraid.evaluate` leaves the metric out.
+        :class:`~unbraid.evaluation.Protocol`. If None, :func:`unbraid.evaluate` leaves the metric out.
     asks, fails : str
-        What it asks of the codes, and how it is known to fail: two cells of the table in the documentation. A line
-        without them is a variant of the line above it.
+        What it requires of the codes, and its known failures: two cells of the table in the documentation. A line
+        without them is a variant of the previous line.
     public : tuple of str
         The function, and the other public names that come with it, as "module.name".
     reads : dict of str to callable
-        Name of each row, and how its number is read off the result. By default one row, of the metric's name.
+        Name of each row, and how to get its value from the result. By default one row with the metric's name.
     needs : tuple of str
         "factors" (it then has a chance level), "observations", or what :func:`unbraid.evaluate` does not have.
     better : {"high", "low"}

@@ -60,7 +60,7 @@ def infomec(
 
     The mutual information of continuous codes comes from nearest neighbours, without bins; codes with tied values are
     treated as the mixture they are. That of discrete codes (quantised latents) comes from counts. The conditional
-    entropy in InfoE is that of logistic regression (classes weighted alike, no penalty, in sample), so it counts the
+    entropy in InfoE is that of logistic regression (balanced classes, no penalty, in sample), so it counts the
     information that is linearly usable: from the codes themselves, or from one indicator per value of a discrete code.
 
     Parameters
@@ -117,7 +117,7 @@ def infomec(
 
 def _few_values(codes: np.ndarray) -> bool:
     most = min(100, len(codes) / 4)
-    # Some rows first: they are enough to tell a continuous code.
+    # Some rows first: they are enough to recognise a continuous code.
     return all(len(np.unique(column[:500])) <= most and len(np.unique(column)) <= most for column in codes.T)
 
 
@@ -180,7 +180,7 @@ def mixed_information(labels: np.ndarray, x: np.ndarray, k: int) -> float:
 
 @njit()
 def _neighbour_term(x: np.ndarray, grouped: np.ndarray, ends: np.ndarray, psi: np.ndarray, k: int) -> float:
-    """Mean of psi(k_i) - psi(N_class) - psi(m_i): m_i points lie closer than the k-th neighbour in the own class."""
+    """Mean of psi(k_i) - psi(N_class) - psi(m_i): m_i points are closer than the k-th neighbour in the same class."""
     total = 0.0
     for c in range(len(ends) - 1):
         own = grouped[ends[c] : ends[c + 1]]

@@ -12,20 +12,20 @@ from unbraid.runtime.extras import require
 require("torch", "torchmetrics")
 require("torchmetrics", "torchmetrics")
 
-import torch  # noqa: E402  after the sentence that says how to install it
+import torch  # noqa: E402  after the check that it is installed
 from torch import Tensor  # noqa: E402
 from torchmetrics import Metric as TorchMetric  # noqa: E402
 from torchmetrics.utilities import dim_zero_cat  # noqa: E402
 
-# those of one sample of codes, with or without factors, that are a number or a few
+# metrics of one sample of codes, with or without factors
 _OFFERED = {m.name: m for m in METRICS if set(m.needs) <= {"factors"} and m.name in metrics.__all__}
 
 
 class MetricModule(TorchMetric):
     """A metric of disentanglement for torchmetrics, Lightning and MetricCollection.
 
-    Codes and factors of all batches, on all processes, are kept and scored together: none of these metrics is a mean
-    over batches. The arguments of ``update`` come in the order of torchmetrics, prediction first.
+    Codes and factors of all batches and processes are collected and scored together: none of these metrics is a mean
+    over batches. The arguments of ``update`` follow the order of torchmetrics, predictions first.
 
     Parameters
     ----------
@@ -53,27 +53,29 @@ class MetricModule(TorchMetric):
     def __init__(self, name: str, **options: Any):
         super().__init__()
         if name not in _OFFERED:
-            raise ValueError(f"metric {name!r} is unknown; choose one of: {', '.join(sorted(_OFFERED))}.")
+            raise ValueError(f"unknown metric {name!r}. Available: {', '.join(sorted(_OFFERED))}.")
         self.name, self.options = name, options
         self.add_state("codes", [], dist_reduce_fx="cat")
         self.add_state("factors", [], dist_reduce_fx="cat")
 
-    @property  # torchmetrics lets no instance set it
+    @property  # torchmetrics does not let an instance set it
     def higher_is_better(self) -> bool:  # type: ignore[override]
-        """Whether a high score is a good one."""
+        """Whether higher scores are better."""
         return _OFFERED[self.name].better == "high"
 
     def update(self, codes: Tensor, factors: Tensor) -> None:
-        """Keep a batch: codes (n, n_codes), factors (n, n_factors); integer factors are classes."""
+        """Add a batch: codes (n, n_codes), factors (n, n_factors); integer factors are classes."""
         if len(codes) != len(factors):
-            raise ValueError(f"{len(codes)} codes and {len(factors)} factors: one row of each per sample is needed.")
+            raise ValueError(
+                f"received {len(codes)} codes and {len(factors)} factors; give one row of each per sample."
+            )
         self.codes.append(codes.detach())
         self.factors.append(factors.detach())
 
     def compute(self) -> Tensor | dict[str, Tensor]:
-        """The score of all batches; of a metric with several numbers (DCI), each by its name."""
+        """The score of all batches; for metrics with several values (DCI), a dict of them."""
         if not self.codes:
-            raise ValueError(f"{self.name} has seen no batch; call update(codes, factors) first.")
+            raise ValueError(f"{self.name} has received no batch; call update(codes, factors) first.")
         metric = _OFFERED[self.name]
         factors, codes = _array(self.factors), _array(self.codes)
         result = getattr(metrics, self.name)(*((factors, codes) if metric.supervised else (codes,)), **self.options)

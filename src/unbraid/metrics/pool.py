@@ -1,6 +1,6 @@
 """Batches of codes that share the value of one factor, for the scores of beta-VAE and FactorVAE.
 
-They come from one shared pool of encoded samples, or are encoded afresh from factors that are drawn for them.
+They come from one shared pool of encoded samples, or from factors that are drawn and encoded for them.
 """
 
 from collections.abc import Callable, Iterator
@@ -27,7 +27,7 @@ class Pool:
         self._starts = [np.cumsum(c) - c for c in self._counts]
 
     def spread(self, n: int) -> np.ndarray:
-        """Codes that show how far each varies over all data."""
+        """Codes that show how much each varies over all data."""
         return self._codes
 
     def variances(self, n: int, size: int) -> Batches:
@@ -66,7 +66,7 @@ class Pool:
 
 @njit()
 def _squared_deviations(codes: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Two passes, so that a code that stands still is exactly 0."""
+    """Two passes, so that the result for a constant code is exactly 0."""
     b, size = rows.shape
     d = codes.shape[1]
     out = np.zeros((b, d))

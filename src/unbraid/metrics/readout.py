@@ -1,4 +1,4 @@
-"""What predictors read off all codes: downstream accuracy, statistical efficiency, explicitness."""
+"""What predictors get from all codes: downstream accuracy, statistical efficiency, explicitness."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -68,7 +68,7 @@ def downstream(
         Integers are classes; floats are regressed on. Constant factors are left out.
     codes : array (n_samples, n_codes)
     factors_test, codes_test : arrays, optional
-        Rows to test on; else ``test_size`` of the rows given are held out.
+        Rows to test on; otherwise ``test_size`` of the rows are held out.
     n_train : sequence of int, optional
         Training sizes. By default those of 10, 100, 1000, 10000 that the training rows allow.
     classifier : {"logistic", "gbt", "compiled", "lightgbm", "extra_trees"}
@@ -183,13 +183,13 @@ def explicitness(
     test_size: float | int = 1 / 3,
     random_state: int | None = 0,
 ) -> float:
-    r"""Explicitness: how well the classes of each factor can be read off all codes by a linear classifier.
+    r"""Explicitness: how well a linear classifier predicts the classes of each factor from all codes.
 
     .. math:: \frac1K \sum_k \operatorname{mean}_c \mathrm{AUC}\big( p(v_k = c \mid z),\; [v_k = c] \big)
 
     Multinomial logistic regression on standardised codes, scored on test rows by the area under the one-against-rest
-    ROC curve, averaged over classes. It asks nothing of the axes: any invertible linear map of the codes keeps it,
-    up to the penalty. Chance is 0.5.
+    ROC curve, averaged over classes. It ignores axes: apart from the penalty, it does not change under
+    invertible linear maps of the codes. Chance is 0.5.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def explicitness(
         if len(areas):
             scores.append(areas.mean())
     if not scores:
-        raise ValueError("no factor has two classes among the test rows. Test on more rows.")
+        raise ValueError("no factor has two classes in the test rows. Use more test rows.")
     return float(np.mean(scores))
 
 

@@ -17,7 +17,7 @@ def subspace_angle(true: Sequence[np.ndarray], found: Sequence[np.ndarray]) -> f
         \arccos \sigma_{\min}\big(U_{ij}^T V_{i\pi(j)}\big)
 
     where a pair of different dimension counts as :math:`\pi/2`, and so does everything when the numbers of subspaces
-    differ. Use it to judge :class:`~unbraid.Geomancer` where the truth is known; subspaces drawn at random are near
+    differ. Use it to evaluate :class:`~unbraid.Geomancer` where the truth is known; subspaces drawn at random are near
     :math:`\pi/2`.
 
     Parameters
@@ -43,7 +43,7 @@ def subspace_angle(true: Sequence[np.ndarray], found: Sequence[np.ndarray]) -> f
     true, found = _checked(true, "true"), _checked(found, "found")
     if true[0].shape[:2] != found[0].shape[:2]:
         raise ValueError(
-            f"true subspaces lie at {true[0].shape[0]} points of {true[0].shape[1]} features, found ones at "
+            f"true subspaces are at {true[0].shape[0]} points of {true[0].shape[1]} features, found ones at "
             f"{found[0].shape[0]} of {found[0].shape[1]}. For codes in another space use aligned_subspace_angle."
         )
     if len(true) != len(found):

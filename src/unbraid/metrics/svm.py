@@ -19,7 +19,7 @@ def fit_predict(x: np.ndarray, labels: np.ndarray, x_test: np.ndarray, *, C: flo
     """Predicted classes of ``x_test``: one machine per class against the rest, classes weighted by 1/frequency.
 
     ``labels`` are 0, 1, ... and every class occurs. As in liblinear, the weight of a class multiplies its own points
-    where it stands against the rest, and with two classes there is one machine that weighs both.
+    in its own one-against-rest problem; with two classes there is one machine, which uses both weights.
 
     >>> fit_predict(np.array([-2.0, -1.0, 1.0, 2.0]), np.array([0, 0, 1, 1]), np.array([-3.0, 3.0]), C=1.0)
     array([0, 1])

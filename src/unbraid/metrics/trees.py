@@ -1,7 +1,7 @@
 """Boosted and randomised trees behind named backends, every argument pinned.
 
 Trees see only the order of the codes, so each code is replaced by its rank, mirrored and sorted into an order that
-the data decide. Order, sign, scale and monotone maps of the codes then leave the scores as they are, to the last digit.
+the data determine. Order, sign, scale and monotone maps of the codes then do not change a single digit of the scores.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from unbraid.runtime.extras import require
 
 @dataclass(frozen=True)
 class Importances:
-    """What trees found: (n_codes, n_factors) importances, and how well each factor was predicted."""
+    """Results of trees: importances (n_codes, n_factors), and how well each factor was predicted."""
 
     importance: np.ndarray
     train_score: np.ndarray  # accuracy of a discrete factor, R^2 (at least 0) of a continuous one
@@ -44,7 +44,7 @@ def tree_importances(parts: Split, backend: str, random_state: int | None) -> Im
 
 
 def canonical_ranks(train: np.ndarray, test: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Ranks of the codes that vary, in an order and orientation that the data decide, and which columns they are.
+    """Ranks of the codes that vary, in an order and orientation determined by the data, and which columns they are.
 
     Test values between two training values get the rank in between.
     """
@@ -79,7 +79,7 @@ def accuracy(predicted: np.ndarray, v: np.ndarray, discrete: bool) -> float:
 
 
 def _constant_scores(parts: Split) -> tuple[np.ndarray, np.ndarray]:
-    """Without any code that varies, the most frequent class is all that can be said."""
+    """Scores if no code varies: the most frequent class is predicted."""
 
     def share(truth: Factors) -> np.ndarray:
         modes = [mode(column) for column in parts.factors.values.T]

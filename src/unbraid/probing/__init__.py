@@ -1,4 +1,4 @@
-"""Probes: what an encoder that you have already knows about the factors of a data set."""
+"""Probes: what an existing encoder knows about the factors of a data set."""
 
 import warnings
 from collections.abc import Iterable, Mapping
@@ -45,14 +45,14 @@ PROTOCOL = replace(
 
 
 def __getattr__(name: str) -> Any:
-    if name == "Preparation":  # it needs torch, and probing a function or an estimator does not
+    if name == "Preparation":  # it needs torch, which probing a function or an estimator does not
         from unbraid.runtime.extras import require
 
         require("torch", "probe")
         from unbraid.probing.preparation import Preparation
 
         return Preparation
-    raise AttributeError(f"unbraid.probing has no {name!r}; it has: {', '.join(__all__)}")
+    raise AttributeError(f"unbraid.probing has no {name!r}. Available: {', '.join(__all__)}")
 
 
 def probe(
@@ -71,7 +71,7 @@ def probe(
     """Score any encoder on a data set with known factors: all metrics, and probes of each factor.
 
     Metrics have their 95 % interval, chance level and ceiling (:func:`unbraid.evaluate`). A linear probe (logistic or
-    ridge regression) and boosted trees say how well each factor can be read on rows held out.
+    ridge regression) and boosted trees measure how well each factor can be predicted on held-out rows.
 
     Parameters
     ----------
@@ -83,19 +83,19 @@ def probe(
     metrics : "all", a name, or names
         As in :func:`unbraid.evaluate`. Those that need the observations are left out of "all".
     prepare : Preparation, optional
-        Channels, size and scale of pictures for a torch module or graph.
+        Channels, size and scale of images for a torch module or graph.
     name : str
         Of the encoder, for tables.
     most_codes : int or None
-        Of an encoder with more units, so many principal components are scored and probed: a metric that looks for one
-        code per factor says little about a thousand units, and trees on them take hours. None scores all units.
+        If the encoder has more units, this many principal components are scored and probed: a metric that looks for one
+        code per factor means little for a thousand units, and trees take hours on them. None scores all units.
     protocol : Protocol, "fast" or "dlib-v1"
         Sample sizes and settings. The default has 3000 samples.
     batch_size : int
-        Rows that are encoded at once.
+        Rows encoded at a time.
     cache : path, optional
-        A folder for codes. The same encoder (by its weights, or its file) on the same rows is not run again; functions
-        have no content that could be compared, and always run.
+        A folder for codes. The same encoder (by its weights or file) is not run again on the same rows; functions have
+        no content to compare and always run.
     progress : bool, optional
         Show bars; by default on a terminal.
 
@@ -159,7 +159,7 @@ def compare(
     True
     """
     if not isinstance(encoders, Mapping) or not encoders:
-        raise TypeError("encoders must be a mapping of names to encoders with at least one of them.")
+        raise TypeError("encoders must be a mapping from names to encoders with at least one entry.")
     rules = find_protocol(protocol)
     drawn = draw(dataset, rules.pool, rules.random_state)
     opened = [replace(open_encoder(source), name=name) for name, source in encoders.items()]
@@ -188,7 +188,7 @@ def _probe(
         np.asarray(drawn.factors), axes.codes, sample.train, sample.test, drawn.factor_names,
         random_state=rules.random_state, progress=progress,
     )  # fmt: skip
-    with warnings.catch_warnings():  # fewer codes than factors: of an encoder it is clear which is which
+    with warnings.catch_warnings():  # fewer codes than factors: here the order of the arguments is certain
         warnings.filterwarnings("ignore", message="UB107")
         found = evaluate(drawn.factors, axes.codes, metrics, protocol=rules, progress=progress)
     return Probe(

@@ -1,4 +1,4 @@
-"""Codes of a data set: drawn once, encoded in batches with a bar, and kept by content."""
+"""Codes of a data set: drawn once, encoded in batches with a progress bar, and cached by content."""
 
 from dataclasses import dataclass
 from importlib import import_module
@@ -41,7 +41,7 @@ def draw(dataset: Any, n: int, random_state: int) -> Drawn:
         factors = factors[:, None] if factors.ndim == 1 else factors
         if factors.ndim != 2 or len(factors) != len(rows):
             raise ValueError(
-                f"X has {len(rows)} rows and factors have shape {factors.shape}; give a row per observation."
+                f"X has {len(rows)} rows and factors have shape {factors.shape}; give one row per observation."
             )
         if not is_sliceable(rows.source):
             rows = Rows(np.concatenate(list(rows.stored())))
@@ -50,7 +50,7 @@ def draw(dataset: Any, n: int, random_state: int) -> Drawn:
         sample, names = dataset.sample, tuple(dataset.factor_names)
     except AttributeError as error:
         raise TypeError(
-            f"a {type(dataset).__name__} is no data set. Give the name of one, ub.datasets.load(...), or a pair (X, "
+            f"a {type(dataset).__name__} is not a data set. Give the name of one, ub.datasets.load(...), or a pair (X, "
             "factors)."
         ) from error
     X, factors = sample(n, random_state=random_state)
@@ -85,7 +85,7 @@ def encode_rows(
             "See prepare=Preparation(mean=..., std=...)."
         )
     if file is not None:
-        with written_whole(file) as part:  # another process may be doing the same
+        with written_whole(file) as part:  # another process may be writing the same file
             np.save(part, codes)
     return codes
 
@@ -120,8 +120,8 @@ def axes_of(codes: np.ndarray, most: int | None) -> Axes:
     varying = codes[:, np.ptp(codes, axis=0) > 0]
     if not varying.shape[1]:
         raise ValueError(
-            f"all {len(codes)} rows have the same codes: the encoder tells nothing about them. Is its input scaled as "
-            "in its training?"
+            f"all {len(codes)} rows have the same codes: the encoder does not distinguish them. Is its input "
+            "scaled as in training?"
         )
     if most is None or varying.shape[1] <= most:
         return Axes(varying, codes.shape[1], 1.0, False)

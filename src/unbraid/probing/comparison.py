@@ -32,7 +32,7 @@ class Comparison:
         for found in self.probes:
             if found.encoder == encoder:
                 return found
-        raise KeyError(f"{encoder!r} was not probed; there are: {', '.join(p.encoder for p in self.probes)}")
+        raise KeyError(f"{encoder!r} was not probed. Available: {', '.join(p.encoder for p in self.probes)}")
 
     def __iter__(self) -> Iterator[Probe]:
         return iter(self.probes)
@@ -42,12 +42,12 @@ class Comparison:
 
     @property
     def _names(self) -> list[str]:
-        """Of the scores that all probes have: those of the plot first."""
+        """Scores that all probes have, those of the plot first."""
         shared = [s.name for s in self.probes[0].evaluation if all(_has(p, s.name) for p in self.probes)]
         return sorted(shared, key=lambda n: (n not in AGAINST_SIZE, shared.index(n)))
 
     def table(self) -> list[tuple[str, ...]]:
-        """Header and rows as text: parameters, codes, what a linear probe and trees read, and every score."""
+        """Header and rows as text: parameters, codes, what a linear probe and trees predict, and every score."""
         head = ("encoder", "parameters", "codes", "linear probe", "trees", *self._names)
         rows = [
             (
@@ -73,11 +73,11 @@ class Comparison:
     def report(self) -> Report:
         """The page: the table, scores against size, and each encoder."""
         where = self.probes[0].dataset or "the data"
-        page = Report(f"{len(self)} encoders on {where}", "What their codes tell about its factors.")
+        page = Report(f"{len(self)} encoders on {where}", "What their codes reveal about its factors.")
         head, *rows = self.table()
         page.section("All encoders").text(
-            "Linear probe and trees are means over the factors, 0 at chance and 1 where every factor is read. The last "
-            "row is the highest ceiling: the score of codes that determine the factors."
+            "Linear probe and trees are means over the factors, 0 at chance and 1 where every factor is "
+            "predicted perfectly. The last row is the highest ceiling: the score of codes that determine the factors."
         ).table(head, rows)
         if any(name in AGAINST_SIZE for name in self._names):
             page.section("Scores against size").figure(
@@ -100,7 +100,7 @@ def plot_against_size(probes: Sequence[Probe]) -> Any:
     Parameters
     ----------
     probes : sequence of Probe
-        Those without a known number of parameters are left out; untrained ones stand at the left edge.
+        Those with an unknown number of parameters are left out; untrained ones are at the left edge.
 
     Returns
     -------
@@ -109,7 +109,7 @@ def plot_against_size(probes: Sequence[Probe]) -> Any:
     known = [p for p in probes if p.n_parameters is not None]
     names = [name for name in AGAINST_SIZE if known and all(_has(p, name) for p in known)]
     if not names:
-        raise ValueError("none of mig, sap and dci was scored for encoders whose number of parameters is known.")
+        raise ValueError("no encoder with a known number of parameters has scores of mig, sap or dci.")
     sizes = [p.n_parameters for p in known if p.n_parameters] or [1]
     powers = range(int(np.log10(min(sizes))), int(np.log10(max(sizes))) + 1)
     ticks = [10.0 ** (powers[0] - 1), *(10.0**power for power in powers)]  # the first is for those without parameters
@@ -127,6 +127,6 @@ def plot_against_size(probes: Sequence[Probe]) -> Any:
         ax.set_xticks(ticks, ["none", *(f"$10^{{{power}}}$" for power in powers)])
         ax.minorticks_off()
         quiet(ax)
-    # names beside the points would lie on each other: encoders of one size, and those near chance, stand close
+    # labels at the points would overlap: encoders of one size, and those near chance, are close together
     fig.legend(loc="outside lower center", ncols=min(4, len(known)), fontsize=8, frameon=False)
     return fig

@@ -1,4 +1,4 @@
-"""Anything that encodes, behind one face: functions, estimators, torch modules, exported graphs, names of libraries."""
+"""One interface for anything that encodes: functions, estimators, torch modules, exported graphs, named models."""
 
 import hashlib
 import json
@@ -20,7 +20,7 @@ ENDINGS = {".onnx": "ONNX", ".pt2": "torch.export", ".pt": "TorchScript", ".ts":
 
 @dataclass(frozen=True)
 class Encoder:
-    """What a probe needs to know of an encoder.
+    """What a probe needs to know about an encoder.
 
     Attributes
     ----------
@@ -28,12 +28,12 @@ class Encoder:
     encode : callable
         From rows, as the data set stores them or as floats in the unit of ``wants_stored``, to codes (n, n_codes).
     n_parameters : int or None
-        Trained numbers; None where that is not known.
+        Number of trained parameters; None if unknown.
     content : str
-        A checksum of all that the codes depend on; "" where it cannot be had, as of a function, and then codes are not
-        cached.
+        A checksum of everything that the codes depend on; "" if it is unknown, as for a function, and then codes are
+        not cached.
     wants_stored : bool
-        Whether rows come as they are stored (bytes stay bytes); else as floats, pictures in [0, 1].
+        Whether it takes rows as stored (bytes stay bytes); otherwise floats, with images in [0, 1].
     """
 
     name: str
@@ -61,7 +61,7 @@ def open_encoder(source: Any, prepare: Any = None, name: str = "") -> Encoder:
     prepare : Preparation, optional
         Channels, size and scale of the pictures for a torch module or graph; by default what it is known to take.
     name : str
-        For tables; by default one that is made of the source.
+        For tables; by default derived from the source.
 
     Returns
     -------
@@ -79,28 +79,28 @@ def open_encoder(source: Any, prepare: Any = None, name: str = "") -> Encoder:
     if isinstance(source, str | os.PathLike):
         return _from_text(str(source), prepare, name)
     if isinstance(source, _Transformer) and not isinstance(source, type):
-        _refuse_preparation(prepare, "an estimator reads the data by its own rules")
+        _refuse_preparation(prepare, "an estimator prepares the data itself")
         return _from_estimator(source, name)
     if _is_module(source):
         from unbraid.probing.graphs import from_module
 
         return from_module(source, prepare, name or type(source).__name__)
     if callable(source):
-        _refuse_preparation(prepare, "a function prepares its rows itself")
+        _refuse_preparation(prepare, "a function prepares the rows itself")
         return _from_function(source, name)
     raise TypeError(
-        f"an encoder was expected and a {type(source).__name__} received. Give a function, an estimator with "
+        f"expected an encoder; received a {type(source).__name__}. Give a function, an estimator with "
         f"transform, a torch module, a file ({', '.join(ENDINGS)}), a saved run, or one of: {', '.join(NAMED)}."
     )
 
 
 def _refuse_preparation(prepare: Any, why: str) -> None:
     if prepare is not None:
-        raise ValueError(f"prepare is for torch modules and graphs: {why}.")
+        raise ValueError(f"prepare applies only to torch modules and graphs: {why}.")
 
 
 def _is_module(source: Any) -> bool:
-    """Told by the names of its classes: a function or an estimator should not need torch."""
+    """Recognised by the names of its classes, so that functions and estimators do not need torch."""
     return any(c.__module__.startswith("torch.nn.modules") and c.__name__ == "Module" for c in type(source).__mro__)
 
 
@@ -123,7 +123,7 @@ def _from_estimator(model: Any, name: str) -> Encoder:
 
 
 def _numbers_of(arrays: dict[str, np.ndarray]) -> int:
-    """Numbers that a model's codes depend on: of an autoencoder its encoder's weights, of a flow its parameters."""
+    """Number of values that a model's codes depend on: an autoencoder's encoder weights, a flow's parameters."""
     for part in ("model.weights_['encoder.", "model.theta_"):
         found = [a.size for where, a in arrays.items() if where.startswith(part)]
         if found:
@@ -137,20 +137,20 @@ def _from_text(text: str, prepare: Any, name: str) -> Encoder:
     if (path / "config.json").is_file():
         from unbraid.saving.persistence import load
 
-        _refuse_preparation(prepare, "a saved run reads the data by its own rules")
+        _refuse_preparation(prepare, "a saved run prepares the data itself")
         return _from_estimator(load(path), name or path.name)
     if path.is_file():
         if path.suffix not in ENDINGS:
             raise ValueError(
-                f"{path} has the ending {path.suffix!r}; encoders are {', '.join(ENDINGS)} files. Weights alone (.pth, "
-                ".safetensors) need their network: load them in Python and give the module to unbraid.probe."
+                f"{path} has the extension {path.suffix!r}; encoders are {', '.join(ENDINGS)} files. Weights alone "
+                "(.pth, .safetensors) need their network: load them in Python and give the module to unbraid.probe."
             )
         require("torch", "probe")
         from unbraid.probing.graphs import from_file
 
         return from_file(path, prepare, name or path.stem)
     if kind == "pixels" and not what:
-        _refuse_preparation(prepare, "pixels are taken as they are")
+        _refuse_preparation(prepare, "pixels are used unchanged")
         return Encoder(name or "pixels", lambda rows: np.asarray(rows).reshape(len(rows), -1), 0, digest(b"pixels"))
     if kind in ("untrained", "efficientnet-lite0", "timm", "open_clip"):
         require("torch", "probe")
@@ -158,7 +158,7 @@ def _from_text(text: str, prepare: Any, name: str) -> Encoder:
 
         return NAMES[kind](what, prepare, name)
     raise FileNotFoundError(
-        f"{text} is neither a file nor a saved run, and no encoder has that name. Files: {', '.join(ENDINGS)}; folders "
+        f"{text} is not a file, a saved run, or the name of an encoder. Files: {', '.join(ENDINGS)}; folders "
         f"that save() wrote; names: {', '.join(NAMED)}."
     )
 

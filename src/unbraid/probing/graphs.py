@@ -14,7 +14,7 @@ from unbraid.runtime.extras import require
 
 
 def from_module(module: nn.Module, prepare: Preparation | None, name: str, content: str = "") -> Encoder:
-    """A torch module, run in evaluation mode and put back as it was. Its weights tell how many channels it takes.
+    """A torch module, run in evaluation mode and restored afterwards. Its weights show how many channels it takes.
 
     >>> from_module(nn.Conv2d(3, 8, 3), None, "one layer").encode(np.zeros((2, 16, 16), np.float32)).shape
     (2, 8)
@@ -45,7 +45,7 @@ def _channels_of(module: nn.Module) -> int | None:
 
 
 def _content_of(module: nn.Module, prepare: Preparation) -> str:
-    """Structure and weights. What a ``forward`` of a user's own does besides, only its text tells."""
+    """Checksum of structure and weights; the code of a custom ``forward`` is not included."""
     state = module.state_dict()
     arrays = [v.detach().cpu().contiguous().view(torch.uint8).numpy() for v in state.values() if v.numel() and v.ndim]
     loose = [str(v.item()).encode() for v in state.values() if v.numel() and not v.ndim]
@@ -65,14 +65,14 @@ def from_file(path: Path, prepare: Preparation | None, name: str) -> Encoder:
             module = torch.jit.load(str(path), map_location="cpu")
     except RuntimeError as error:
         raise ValueError(
-            f"{path} is no TorchScript file ({str(error).splitlines()[0]}). A state dict (weights alone) needs its "
+            f"{path} is not a TorchScript file ({str(error).splitlines()[0]}). A state dict (weights alone) needs its "
             "network: load it in Python and give the module to unbraid.probe."
         ) from error
     return from_module(module, prepare, name, content)
 
 
 def _from_program(path: Path, prepare: Preparation | None, name: str, content: str) -> Encoder:
-    """torch.export: its batch size may be fixed, and then rows are encoded by so many, the last batch filled up."""
+    """torch.export: if its batch size is fixed, rows are encoded in such batches, and the last one is padded."""
     program = torch.export.load(str(path))
     inputs = [node for node in program.graph.nodes if node.name in program.graph_signature.user_inputs]
     shape = tuple(inputs[0].meta["val"].shape)
@@ -89,12 +89,14 @@ def _from_program(path: Path, prepare: Preparation | None, name: str, content: s
 
 
 def _from_onnx(path: Path, prepare: Preparation | None, name: str, content: str) -> Encoder:
-    """ONNX by onnxruntime, on the CPU. An input of the shape of the rows takes them as they are."""
+    """ONNX by onnxruntime, on the CPU. If its input has the shape of the rows, they are passed unchanged."""
     runtime = require("onnxruntime", "probe")
     session = runtime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     if len(session.get_inputs()) != 1:
         given = ", ".join(i.name for i in session.get_inputs())
-        raise ValueError(f"{path} has the inputs {given}; an encoder has one. Give a function that calls the session.")
+        raise ValueError(
+            f"{path} has the inputs {given}; an encoder must have one. Give a function that calls the session."
+        )
     taken = session.get_inputs()[0]
     shape = [s if isinstance(s, int) else None for s in taken.shape]
     first = session.get_outputs()[0].name
@@ -106,15 +108,15 @@ def _from_onnx(path: Path, prepare: Preparation | None, name: str, content: str)
         return flat_codes(session.run([first], {taken.name: x.astype(dtype)})[0], name)
 
     def encode(rows: np.ndarray) -> np.ndarray:
-        as_they_are = prepare is None and list(rows.shape[1:]) == shape[1:]
-        x = rows if as_they_are else (prepare or _of_shape(shape))(rows).numpy()
+        unchanged = prepare is None and list(rows.shape[1:]) == shape[1:]
+        x = rows if unchanged else (prepare or _of_shape(shape))(rows).numpy()
         return _by_fixed(run, x, shape[0])
 
     return Encoder(name, encode, _onnx_parameters(path), content)
 
 
 def _onnx_parameters(path: Path) -> int | None:
-    """Numbers in the graph's float initialisers, its weights; None without the package onnx."""
+    """Number of values in the graph's float initialisers, its weights; None without the package onnx."""
     try:
         onnx = require("onnx", "probe")
     except ModuleNotFoundError:
@@ -133,7 +135,7 @@ def _of_shape(shape: list[int | None]) -> Preparation:
 
 
 def _by_fixed(run: Any, x: np.ndarray, batch: int | None) -> np.ndarray:
-    """Encode by batches of a fixed size; the last one is filled up with its first row."""
+    """Encode in batches of a fixed size; the last one is padded with its first row."""
     if batch is None:
         return run(x)
     parts = []

@@ -1,4 +1,4 @@
-"""Encoders by name: an untrained floor, EfficientNet-Lite0, and the models of timm and open_clip."""
+"""Encoders by name: an untrained baseline, EfficientNet-Lite0, and the models of timm and open_clip."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -19,9 +19,9 @@ UNTRAINED_CODES = 10
 
 
 def _untrained(what: str, prepare: Preparation | None, name: str) -> Encoder:
-    """The encoder of the large study with weights that were never trained: what any trained one has to beat."""
+    """The encoder of the large study with weights that were never trained: a baseline for trained ones."""
     if what:
-        raise ValueError(f"untrained takes nothing after it; received untrained:{what}.")
+        raise ValueError(f"untrained takes no argument; received untrained:{what}.")
     kept: dict[tuple[int, ...], nn.Module] = {}
     prepare = prepare or Preparation()
 
@@ -41,15 +41,15 @@ def _untrained(what: str, prepare: Preparation | None, name: str) -> Encoder:
 
 def _efficientnet(what: str, prepare: Preparation | None, name: str) -> Encoder:
     if not Path(what).is_file():
-        raise FileNotFoundError(f"efficientnet-lite0:{what}: there is no such file. Give the .pth file of its weights.")
+        raise FileNotFoundError(f"efficientnet-lite0:{what}: no such file. Give the .pth file of its weights.")
     network = efficientnet.EfficientNetLite0.from_state(torch.load(what, map_location="cpu", weights_only=True))
     known = Preparation(3, efficientnet.SIZE, efficientnet.MEAN, efficientnet.STD)
-    network._fc = nn.Identity()  # type: ignore[assignment]  # the classifier is no part of the encoder
+    network._fc = nn.Identity()  # type: ignore[assignment]  # the classifier is not part of the encoder
     return from_module(network, prepare or known, name or "EfficientNet-Lite0")
 
 
 def _timm(what: str, prepare: Preparation | None, name: str) -> Encoder:
-    """A model of timm without its classifier, with the size and scale that timm says it was trained with."""
+    """A model of timm without its classifier, with the image size and scale of its training."""
     timm = require("timm", "encoders")
     model = _from_cache(lambda: timm.create_model(what, pretrained=True, num_classes=0), f"timm's {what}")
     known = timm.data.resolve_model_data_config(model)
@@ -59,7 +59,7 @@ def _timm(what: str, prepare: Preparation | None, name: str) -> Encoder:
 
 
 class _ImageTower(nn.Module):
-    """The half of a CLIP model that encodes pictures."""
+    """The image encoder of a CLIP model."""
 
     def __init__(self, model: Any):
         super().__init__()
@@ -73,7 +73,9 @@ def _open_clip(what: str, prepare: Preparation | None, name: str) -> Encoder:
     """The image encoder of an open_clip model, ``MODEL/WEIGHTS`` as its ``list_pretrained`` names them."""
     model_name, slash, weights = what.partition("/")
     if not slash or not weights:
-        raise ValueError(f"open_clip:{what} names no weights; write open_clip:MODEL/WEIGHTS, as ViT-B-32/openai.")
+        raise ValueError(
+            f"open_clip:{what} does not name weights. Write open_clip:MODEL/WEIGHTS, such as ViT-B-32/openai."
+        )
     library = require("open_clip", "encoders")
     model = _from_cache(
         lambda: library.create_model(model_name, pretrained=weights), f"open_clip's {model_name} with {weights}"
@@ -85,13 +87,13 @@ def _open_clip(what: str, prepare: Preparation | None, name: str) -> Encoder:
 
 
 def _from_cache(load: Callable[[], Any], what: str) -> Any:
-    """Load, and where the weights are not at hand and cannot be fetched, say so."""
+    """Load a model; explain what to do if its weights are not cached and cannot be downloaded."""
     try:
         return load()
     except OSError as error:
         raise OSError(
-            f"the weights of {what} are not in the cache and could not be fetched ({error}). Fetch them once with a "
-            "network connection, or give an exported file (.onnx, .pt2)."
+            f"the weights of {what} are not in the cache and could not be downloaded ({error}). Download them once "
+            "with a network connection, or give an exported file (.onnx, .pt2)."
         ) from error
 
 

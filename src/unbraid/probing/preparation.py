@@ -1,4 +1,4 @@
-"""From rows of a data set to what an encoder of pictures takes: layout, channels, size and scale."""
+"""From rows of a data set to the input of an image encoder: layout, channels, size and scale."""
 
 from dataclasses import dataclass
 
@@ -10,14 +10,14 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Preparation:
-    """What is done to a batch of rows in [0, 1] before an encoder sees it.
+    """How a batch of rows in [0, 1] is prepared for an encoder.
 
     Attributes
     ----------
     channels : int, optional
-        Channels that the encoder takes. A grey picture is repeated, a colour picture becomes grey; None leaves them.
+        Channels that the encoder takes. Grey images are repeated, colour ones become grey; None leaves them unchanged.
     size : int or (height, width), optional
-        Pictures are brought to this size, smoothly (bilinear, without aliasing); None leaves them.
+        Images are resized to this (bilinear, antialiased); None leaves them unchanged.
     mean, std : float or tuple of floats
         ``(x - mean) / std``, one number or one per channel.
 
@@ -35,7 +35,7 @@ class Preparation:
     std: float | tuple[float, ...] = 1.0
 
     def __call__(self, rows: np.ndarray) -> Tensor:
-        """Rows (n, ...) as float32: vectors as they are, pictures (n, channels, height, width)."""
+        """Rows (n, ...) as float32: vectors unchanged, images as (n, channels, height, width)."""
         x = torch.from_numpy(np.array(rows, dtype=np.float32, order="C"))
         if x.ndim > 2:
             x = self._pictures(x)
@@ -44,15 +44,15 @@ class Preparation:
     def _pictures(self, x: Tensor) -> Tensor:
         if x.ndim > 4:
             raise ValueError(
-                f"rows have shape {tuple(x.shape[1:])}; an encoder of pictures takes (height, width) or "
-                "(height, width, channels). Give a function that does what is needed with them."
+                f"rows have shape {tuple(x.shape[1:])}; an image encoder takes (height, width) or "
+                "(height, width, channels). Give a function that prepares them."
             )
         x = x.unsqueeze(1) if x.ndim == 3 else x.permute(0, 3, 1, 2)
         if self.channels is not None and x.shape[1] != self.channels:
             if x.shape[1] != 1 and self.channels != 1:
                 raise ValueError(
-                    f"pictures have {x.shape[1]} channels and the encoder takes {self.channels}; grey and colour can "
-                    "be changed into each other, other numbers cannot. Give a function that encodes the rows."
+                    f"images have {x.shape[1]} channels and the encoder takes {self.channels}; only grey and "
+                    "colour can be converted into each other. Give a function that encodes the rows."
                 )
             x = x.mean(1, keepdim=True) if self.channels == 1 else x.expand(-1, self.channels, -1, -1)
         size = (self.size, self.size) if isinstance(self.size, int) else self.size
@@ -68,7 +68,7 @@ class Preparation:
 
 
 def flat_codes(output: object, name: str) -> np.ndarray:
-    """The encoder's output as codes (n, n_codes): maps of features are averaged over their places.
+    """The encoder's output as codes (n, n_codes): feature maps are averaged over positions.
 
     >>> flat_codes(torch.ones(2, 8, 3, 3), "encoder").shape
     (2, 8)
@@ -77,7 +77,7 @@ def flat_codes(output: object, name: str) -> np.ndarray:
         output = output.detach().cpu().float().numpy()
     if isinstance(output, list | tuple | dict):
         raise TypeError(
-            f"{name} gives a {type(output).__name__} of {len(output)} things; codes must be one array (n, n_codes). "
+            f"{name} gives a {type(output).__name__} of {len(output)} items; codes must be one array (n, n_codes). "
             "Give a function that picks one: probe(lambda X: encode(X)[0], dataset)."
         )
     codes = np.asarray(output)
@@ -88,6 +88,6 @@ def flat_codes(output: object, name: str) -> np.ndarray:
     if codes.ndim != 2 or codes.dtype.kind not in "fiub":
         raise ValueError(
             f"{name} gives an array of shape {codes.shape} and type {codes.dtype}; codes are numbers of shape (n, "
-            "n_codes), or maps of features (n, n_codes, height, width)."
+            "n_codes), or feature maps (n, n_codes, height, width)."
         )
     return codes

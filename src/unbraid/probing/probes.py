@@ -1,4 +1,4 @@
-"""How well each factor can be read off the codes: a linear probe and trees, with interval and chance."""
+"""How well each factor can be predicted from the codes: a linear probe and trees, with interval and chance."""
 
 import math
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ KINDS = {"linear": "logistic", "trees": "compiled"}
 
 @dataclass(frozen=True)
 class FactorProbe:
-    """How well one factor is predicted on rows that were held out.
+    """How well one factor is predicted on held-out rows.
 
     Attributes
     ----------
@@ -24,9 +24,9 @@ class FactorProbe:
     score : float
         Accuracy for classes; R squared, at least 0, for numbers.
     low, high : float
-        Ends of its 95 % interval over the rows held out.
+        Ends of its 95 % interval over the held-out rows.
     chance : float
-        Accuracy of the commonest class; 0 for numbers.
+        Accuracy of the most frequent class; 0 for numbers.
     measure : {"accuracy", "R2"}
     """
 
@@ -40,12 +40,12 @@ class FactorProbe:
 
     @property
     def share(self) -> float:
-        """Of the way from chance (0) to perfect (1)."""
+        """Position between chance (0) and perfect (1)."""
         return (self.score - self.chance) / (1 - self.chance) if self.chance < 1 else 0.0
 
 
 def wilson(share: float, n: int, z: float = 1.96) -> tuple[float, float]:
-    """Wilson's interval of a share that was counted in ``n`` rows; unlike the normal one it is right near 0 and 1.
+    """Wilson's interval of a share that was counted in ``n`` rows; unlike the normal one it is accurate near 0 and 1.
 
     >>> [round(end, 4) for end in wilson(1.0, 100)]
     [0.963, 1.0]

@@ -60,23 +60,23 @@ class Probe:
         """Mean over factors of the probe of this kind, between chance (0) and perfect (1)."""
         shares = [p.share for p in self.factors if p.kind == kind and p.chance < 1]
         if not shares:
-            raise ValueError(f"there are no probes of kind {kind!r}; kinds are: linear, trees.")
+            raise ValueError(f"unknown kind of probe {kind!r}. Valid kinds: linear, trees.")
         return float(np.mean(shares))
 
     def words(self) -> list[str]:
-        """What was scored and what stands out, in sentences."""
+        """What was scored and the main findings, in sentences."""
         on = f"the {self.n_axes} leading principal components ({100 * self.variance:.0f} % of the variance) of its"
         what = f"{on} {self.n_units} units" if self.reduced else f"its {self.n_axes} units"
         size = "" if self.n_parameters is None else f" ({self.n_parameters:,} parameters)"
-        lines = [f"{self.encoder}{size}: scored are {what}. The linear probes and trees read the same codes."]
-        told = [p for p in self.factors if p.low > p.chance]
+        lines = [f"{self.encoder}{size}: scores are for {what}, which the linear probes and trees use as well."]
+        above = [p for p in self.factors if p.low > p.chance]
         lost = [p.factor for p in self.factors if p.kind == "linear" and all(
             q.low <= q.chance for q in self.factors if q.factor == p.factor)]  # fmt: skip
         if lost:
-            lines.append(f"Not told from chance: {', '.join(lost)}.")
-        if told:
-            top = max(told, key=lambda p: p.share)
-            lines.append(f"Read best: {top.factor} ({top.measure} {top.score:.2f}, chance {top.chance:.2f}).")
+            lines.append(f"Not distinguishable from chance: {', '.join(lost)}.")
+        if above:
+            top = max(above, key=lambda p: p.share)
+            lines.append(f"Predicted best: {top.factor} ({top.measure} {top.score:.2f}, chance {top.chance:.2f}).")
         return lines
 
     def __str__(self) -> str:
@@ -97,12 +97,12 @@ class Probe:
 
     @classmethod
     def from_json(cls, path: str | PathLike) -> "Probe":
-        """What :meth:`to_json` wrote."""
+        """Read what :meth:`to_json` wrote."""
         return cls.from_dict(json.loads(Path(path).read_text(encoding="utf-8")))
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> "Probe":
-        """What :meth:`to_dict` gave."""
+        """Rebuild from what :meth:`to_dict` returned."""
         rows = stored["evaluation"]["scores"]
         scores: list[dict[str, Any]] = [{k: math.nan if v is None else v for k, v in row.items()} for row in rows]
         protocol = stored["evaluation"]["protocol"]
@@ -116,7 +116,7 @@ class Probe:
     def report(self) -> Report:
         """The page: the probes of each factor, and every score between chance and ceiling."""
         page = Report(
-            f"Probe of {self.encoder}", f"What its codes tell about the factors of {self.dataset or 'the data'}."
+            f"Probe of {self.encoder}", f"What its codes reveal about the factors of {self.dataset or 'the data'}."
         )
         add_probe(page, self)
         return page
@@ -124,10 +124,10 @@ class Probe:
 
 def add_probe(page: Report, found: Probe) -> None:
     """The sections of one encoder."""
-    page.section("How well each factor can be read").text(*found.words())
+    page.section("How well each factor can be predicted").text(*found.words())
     page.figure(
         plot_factors(found.factors),
-        "Score of a linear probe and of trees on rows held out, with 95 % intervals; the grey marks are chance.",
+        "Score of a linear probe and of trees on held-out rows, with 95 % intervals; the grey marks are chance.",
     )
     page.table(_HEAD, _probe_rows(found.factors))
     page.section("Scores").text(

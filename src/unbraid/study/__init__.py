@@ -1,7 +1,7 @@
-"""Studies: thousands of models by one TOML file; their codes are kept, so that every score can be computed again.
+"""Studies: thousands of models from one TOML file; their codes are stored, so every score can be recomputed.
 
-``unbraid study run SPEC.toml --store FOLDER`` runs one; :func:`open` reads what is there as frames. The names load on
-first use: to say how far a study is takes a database, and no scikit-learn.
+``unbraid study run SPEC.toml --store FOLDER`` runs one; :func:`open` reads its results as frames. The names load on
+first use: reading the status of a study does not import scikit-learn.
 """
 
 from importlib import import_module
@@ -74,7 +74,7 @@ def __getattr__(name: str) -> Any:
         return import_module("unbraid.study.analysis")
     asked = "open_study" if name == "open" else name
     if asked not in _MODULE_OF:
-        raise AttributeError(f"unbraid.study has no {name!r}; it has: {', '.join(sorted(__all__))}")
+        raise AttributeError(f"unbraid.study has no {name!r}. Available: {', '.join(sorted(__all__))}")
     return getattr(import_module(f"unbraid.study.{_MODULE_OF[asked]}"), asked)
 
 

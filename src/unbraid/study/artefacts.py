@@ -1,4 +1,4 @@
-"""Codes, factors and strips as content-addressed bytes: written whole or not at all, and checked when read."""
+"""Codes, factors and strips as content-addressed bytes: written completely or not at all, and checked when read."""
 
 import hashlib
 import os
@@ -34,7 +34,7 @@ class Folder:
         return self.root / address[:2] / address
 
     def put(self, data: bytes) -> str:
-        """Keep the bytes; a kill or a full disk leaves nothing behind under their address."""
+        """Store the bytes; a kill or a full disk leaves no partial file under their address."""
         address = sha256(data)
         path = self._path(address)
         if path.exists():
@@ -48,21 +48,25 @@ class Folder:
     def get(self, address: str) -> bytes:
         path = self._path(address)
         if not path.is_file():
-            raise FileNotFoundError(f"{path} is missing: the store was copied without its artefacts. Copy it whole.")
+            raise FileNotFoundError(
+                f"{path} is missing: the store was copied without its artefacts. Copy the complete folder."
+            )
         return checked(path.read_bytes(), address, str(path))
 
 
 def checked(data: bytes, address: str, place: str) -> bytes:
-    """The bytes, if they are those of the address."""
+    """The bytes, if they match their address."""
     if sha256(data) != address:
-        raise ValueError(f"{place} is damaged: its content is not what its name says. Copy the store again, whole.")
+        raise ValueError(
+            f"{place} is damaged: its content does not match its checksum. Copy the store again, completely."
+        )
     return data
 
 
 def pack_codes(codes: np.ndarray) -> bytes:
-    """Codes (n, d) as float16 beside the mean and the standard deviation of each column, which it is in units of.
+    """Codes (n, d) as float16, standardised, with the mean and standard deviation of each column.
 
-    A column far from 0, or of a spread beyond what float16 holds, keeps its eleven bits so.
+    This keeps eleven bits of a column far from 0, or with a spread beyond the range of float16.
     """
     codes = np.asarray(codes, dtype=np.float64)
     center = codes.mean(axis=0).astype(np.float32)
@@ -84,7 +88,7 @@ def unpack_codes(data: bytes) -> np.ndarray:
 
 
 def pack_array(array: np.ndarray) -> bytes:
-    """Any array of numbers, as it is."""
+    """Any array of numbers, unchanged."""
     return save({"array": np.ascontiguousarray(array)})
 
 

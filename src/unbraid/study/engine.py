@@ -1,4 +1,4 @@
-"""Run a study: pending tasks out, results into the store, until all is done or someone says stop."""
+"""Run a study: hand out pending tasks and store their results until all are done or the run is stopped."""
 
 import time
 from collections import deque
@@ -14,22 +14,22 @@ from unbraid.study.tasks import Task, tasks_of
 from unbraid.study.work import Order, Paused, checkpoint_of, perform
 from unbraid.study.workers import Failure, InProcess, OnDask, working
 
-WAKE = 1.0  # seconds after which the client looks at the clock
-GRACE = 10.0  # seconds that running tasks have to write their checkpoints after --max-time
+WAKE = 1.0  # seconds between checks of the clock
+GRACE = 10.0  # seconds for running tasks to write their checkpoints after --max-time
 ENDINGS = {"done": "all done", "time": "stopped by --max-time", "interrupt": "stopped by Ctrl-C"}
 
 
 @dataclass(frozen=True)
 class Sitting:
-    """What one call did.
+    """Result of one call.
 
     Attributes
     ----------
     done, failed, left : int
-        Runs that this call finished, runs that failed in it, and runs that are still to do.
+        Runs finished by this call, runs that failed in it, and runs that remain.
     seconds : float
     steps : int
-        Of training, in the runs that were finished.
+        Training steps of the finished runs.
     ending : {"done", "time", "interrupt"}
     """
 
@@ -51,22 +51,22 @@ def run_study(
     indices: Sequence[int] | None = None,
     progress: bool | None = None,
 ) -> Sitting:
-    """Run what is pending of a study; call it again to go on.
+    """Run the pending tasks of a study; call it again to resume.
 
     Parameters
     ----------
     spec : StudySpec
     store : path or URL
-        Made if it is not there. One of another spec, or of a newer version, is refused before anything runs.
+        Created if it does not exist. A store of another spec or format is refused before anything runs.
     workers : int, optional
-        Processes of one thread each; by default one per core. 0 runs in this process.
+        Single-threaded processes; by default one per core. 0 runs in this process.
     scheduler : str, optional
-        Address of a Dask scheduler to use in place of processes here. Its workers must see the store's folder under
-        the same path if killed tasks are to go on from their checkpoints.
+        Address of a Dask scheduler to use instead of local processes. Its workers must see the store's folder under
+        the same path for killed tasks to resume from their checkpoints.
     max_time : float, optional
-        Seconds; what runs then goes on from its checkpoint next time.
+        Seconds; tasks running at that time resume from their checkpoints in the next call.
     indices : sequence of int, optional
-        Only these of the study's list.
+        Run only these tasks of the study's list.
     progress : bool, optional
         Show a bar; by default on a terminal.
 
@@ -83,9 +83,9 @@ def run_study(
         if not waiting:
             return Sitting(0, 0, 0, 0.0, 0, "done")
         deadline = None if max_time is None else time.time() + max_time
-        foreman = _Foreman(opened, spec, {task.run: task for task in chosen}, waiting, deadline)
+        sitting = _Run(opened, spec, {task.run: task for task in chosen}, waiting, deadline)
         with working(workers, scheduler, perform) as place:
-            return foreman.work(place, progress)
+            return sitting.work(place, progress)
 
 
 def _checked(indices: Sequence[int], n: int) -> list[int]:
@@ -95,8 +95,8 @@ def _checked(indices: Sequence[int], n: int) -> list[int]:
     return list(indices)
 
 
-class _Foreman:
-    """Hands out tasks and writes down what comes back."""
+class _Run:
+    """Hands out tasks and stores their results."""
 
     def __init__(
         self, store: Store, spec: StudySpec, tasks: dict[str, Task], waiting: deque[str], deadline: float | None
@@ -115,7 +115,7 @@ class _Foreman:
                 while self.waiting or self.running:
                     if self.deadline is not None and time.time() >= self.deadline:
                         ending = "time"
-                        self._last_words(place, advance)
+                        self._wait_for_checkpoints(place, advance)
                         break
                     self._hand_out(place)
                     self._take_in(place.outcomes(WAKE), advance)
@@ -171,20 +171,20 @@ class _Foreman:
     def _note_failure(self, failure: Failure) -> None:
         if failure.full:
             raise OSError(
-                "a disk is full, so the study stops; every result so far is kept. Free some space and run the same "
-                f"command again. The error was: {failure.error.strip().splitlines()[-1]}"
+                "the study stopped because a disk is full; all results so far are kept. Free some space and resume "
+                f"with the same command. The error was: {failure.error.strip().splitlines()[-1]}"
             )
         self.store.fail(failure.key, failure.error)
         self.failed += 1
 
-    def _last_words(self, place: InProcess | OnDask, advance: Callable) -> None:
-        """A short while in which what runs may end or write its checkpoint."""
+    def _wait_for_checkpoints(self, place: InProcess | OnDask, advance: Callable) -> None:
+        """Give running tasks a moment to finish or write their checkpoints."""
         end = time.monotonic() + GRACE
         while self.running - self.paused and time.monotonic() < end and isinstance(place, OnDask):
             self._take_in(place.outcomes(WAKE), advance)
 
     def _put_back(self) -> None:
-        """What runs no more is pending again."""
+        """Tasks that are no longer running are pending again."""
         if self.running:
             self.store.mark(sorted(self.running), "pending")
         self.waiting.extend(sorted(self.running))

@@ -1,4 +1,4 @@
-"""What a study knows about the rows that it draws once: files, pinned by their fingerprints."""
+"""What is known about rows that are drawn once: files, pinned by their fingerprints."""
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -30,13 +30,13 @@ def marks_of(data: DataSpec, uses: Collection[str]) -> dict[str, str]:
 
 
 def observed(X: Any, files: Mapping[str, str], marks: Mapping[str, str]) -> Observations:
-    """Rows with the evidence of a task, which must be what it was when the task was made."""
+    """Rows with the evidence of a task, which must not have changed since the task was planned."""
     known = Observations(X, **_read(files))
     changed = [name for name, mark in known.marks().items() if mark != marks[name]]
     if changed:
         raise ValueError(
             f"{files[changed[0]]} has changed since the study was planned: {changed[0]} was {marks[changed[0]]} and is "
-            f"{known.marks()[changed[0]]}. Restore the file, or start a study of its own."
+            f"{known.marks()[changed[0]]}. Restore the file, or start a new study."
         )
     return known
 
@@ -44,5 +44,5 @@ def observed(X: Any, files: Mapping[str, str], marks: Mapping[str, str]) -> Obse
 def _read(files: Mapping[str, str]) -> dict[str, np.ndarray]:
     for name, file in files.items():
         if not file.endswith(".npy") or not Path(file).is_file():
-            raise ValueError(f"{name} is {file!r}, and there is no such .npy file in {Path.cwd()}.")
+            raise ValueError(f"{name} is {file!r}; no such .npy file exists in {Path.cwd()}.")
     return {name: np.load(file, allow_pickle=False) for name, file in files.items()}

@@ -1,4 +1,4 @@
-"""Take a study elsewhere: frames as Parquet and CSV with the codes of some rows, and stores joined to one."""
+"""Move a study: export frames as Parquet and CSV with the codes of some rows, and merge stores."""
 
 import json
 from collections.abc import Sequence
@@ -20,24 +20,24 @@ ABOUT, CODES, POOLS, STRIPS = "study.json", "codes.parquet", "pools.parquet", "s
 
 
 def export(study: Study, folder: str | Path, *, codes: int = 0, strips: bool = False) -> list[Path]:
-    """Write a study as files that any tool reads.
+    """Write a study as files that any tool can read.
 
     Parameters
     ----------
     study : Study
     folder : path
-        Made if it is not there. It receives ``runs``, ``scores``, ``losses`` and ``curves``, each as ``.parquet`` and
-        ``.csv`` (curves as Parquet only), and ``study.json``, the spec.
+        Created if it does not exist. It receives ``runs``, ``scores``, ``losses`` and ``curves``, each as ``.parquet``
+        and ``.csv`` (curves as Parquet only), and ``study.json``, the spec.
     codes : int
-        Also the codes and factors of so many rows of the pinned pool, so that :func:`merge` can make a store of the
-        export again, which can be scored anew.
+        Also export codes and factors of this many rows of the pinned pool, so that :func:`merge` can turn the export
+        back into a store, which can be rescored.
     strips : bool
-        Also the traversal strips.
+        Also export the traversal strips.
 
     Returns
     -------
     list of Path
-        What was written.
+        The files written.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -88,7 +88,7 @@ def _export_codes(study: Study, folder: Path, n: int) -> list[Path]:
 
 
 def _first_rows(data: bytes, n: int) -> bytes:
-    """The first rows of packed codes, in the units of all."""
+    """The first rows of packed codes, with the same scaling."""
     from safetensors.numpy import load, save
 
     parts = load(data)
@@ -96,18 +96,18 @@ def _first_rows(data: bytes, n: int) -> bytes:
 
 
 def merge(store: Store, sources: Sequence[str | Path]) -> int:
-    """Take the runs that are done from other stores, or from exports with codes, into a store.
+    """Add the finished runs of other stores, or of exports with codes, to a store.
 
     Parameters
     ----------
     store : Store
-        May be new. It and all sources must be of one spec.
+        May be new. It and all sources must have the same spec.
     sources : sequence of paths or URLs
 
     Returns
     -------
     int
-        Runs that were taken. One that is done here already stays as it is.
+        Number of runs added. Runs that are already finished here are not replaced.
     """
     store.lock()
     taken = 0
@@ -123,7 +123,7 @@ Content = dict[str, Any]
 
 
 def _of_store(source: Store) -> Content:
-    """Every table of a store, and a way to its artefacts."""
+    """Every table of a store, and access to its artefacts."""
     with source.engine.connect() as connection:
         head = schema.read_meta(connection)
         tables = {t.name: [dict(row._mapping) for row in connection.execute(select(t))] for t in _TABLES}
@@ -137,7 +137,7 @@ def _of_export(folder: Path) -> Content:
     """The same from the files of an export."""
     if not (folder / CODES).is_file():
         raise StoreError(
-            f"{folder} is an export without codes; write it anew with `unbraid study export --codes 1000`."
+            f"{folder} is an export without codes; export it again with `unbraid study export --codes 1000`."
         )
     about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
     head = {"study": about["study"], "identity": about["identity"], "spec": json.dumps(about["spec"])}
@@ -192,7 +192,7 @@ def _records(curves: pd.DataFrame) -> list[dict[str, Any]]:
 def _take(store: Store, content: Content, place: str) -> int:
     head = store.head()
     if head.get("identity", content["head"]["identity"]) != content["head"]["identity"]:
-        raise StoreError(f"{place} belongs to another spec than {store.shown}; only parts of one study can be merged.")
+        raise StoreError(f"{place} has a different spec from {store.shown}; only parts of one study can be merged.")
     with store.engine.begin() as connection:
         here = {row.run: row.status for row in connection.execute(select(schema.runs.c.run, schema.runs.c.status))}
         pools = set(connection.execute(select(schema.pools.c.pool)).scalars())

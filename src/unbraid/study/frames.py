@@ -26,9 +26,9 @@ class Study:
     ----------
     store : Store
     name : str
-        Of the study.
+        Name of the study.
     spec : StudySpec
-        What it was run by.
+        The spec it was run with.
     """
 
     store: Store
@@ -54,7 +54,7 @@ class Study:
         return frame.astype({"strength": float, "seconds": float, "steps": "Int64"})
 
     def scores(self, protocol: str | None = None) -> pd.DataFrame:
-        """One row per score: run, representation, metric, value; by the study's protocol unless told otherwise."""
+        """One row per score: run, representation, metric, value; by the study's protocol, or the given one."""
         table = schema.scores
         chosen = self.spec.protocol if protocol is None else protocol
         frame = self._frame(table, ("run", "representation", "metric", "value"), table.c.protocol == chosen)
@@ -79,7 +79,7 @@ class Study:
                         yield run, record["step"], f"{name}.{i}" if isinstance(value, list) else name, number
 
     def codes(self, run: str, representation: str = "mean") -> np.ndarray:
-        """Codes (n, n_codes) of the pinned pool, float32 of the float16 that is kept."""
+        """Codes (n, n_codes) of the pinned pool, as float32; they are stored as float16."""
         return unpack_codes(self.store.artefacts.get(self._address(run, f"codes/{representation}")))
 
     def factors(self, run: str) -> np.ndarray:
@@ -89,21 +89,25 @@ class Study:
             asked = select(pools.c.factors).where(pools.c.pool == runs.c.pool, runs.c.run == run)
             address = connection.execute(asked).scalar()
         if address is None:
-            raise KeyError(f"{run} is not a run that is done. `study.runs()` lists them with their status.")
+            raise KeyError(
+                f"{run} is not a finished run of this study. `study.runs()` lists the runs and their status."
+            )
         return unpack_array(self.store.artefacts.get(address))
 
     def strip(self, run: str) -> np.ndarray | None:
-        """The traversal strip as a uint8 picture, one row per code; None where a run has none."""
+        """The traversal strip as a uint8 image, one row per code; None if the run has none."""
         addresses = self._addresses(run)
         return unpack_array(self.store.artefacts.get(addresses["strip"])) if "strip" in addresses else None
 
     def provenance(self, run: str) -> dict[str, Any]:
-        """Versions, seed, machine, seconds of CPU, fingerprint of the data, warnings."""
+        """Versions, seed, machine, CPU seconds, fingerprint of the data, warnings."""
         table = schema.provenance
         with self.store.engine.connect() as connection:
             text = connection.execute(select(table.c.about).where(table.c.run == run)).scalar()
         if text is None:
-            raise KeyError(f"{run} is not a run that is done. `study.runs()` lists them with their status.")
+            raise KeyError(
+                f"{run} is not a finished run of this study. `study.runs()` lists the runs and their status."
+            )
         return json.loads(text)
 
     def failures(self) -> pd.DataFrame:
@@ -120,8 +124,8 @@ class Study:
     def _address(self, run: str, kind: str) -> str:
         addresses = self._addresses(run)
         if kind not in addresses:
-            there = ", ".join(sorted(k for k in addresses)) or "nothing: it is not done, or not of this study"
-            raise KeyError(f"run {run} has no {kind}; it has {there}.")
+            available = ", ".join(sorted(addresses)) or "none: it is not finished, or not part of this study"
+            raise KeyError(f"run {run} has no {kind}. Available: {available}.")
         return addresses[kind]
 
     def close(self) -> None:

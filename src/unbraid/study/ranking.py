@@ -1,4 +1,4 @@
-"""Where a method stands among all that a study has."""
+"""Rank a method among the methods of a study."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,10 +23,10 @@ def rank(
     seeds: int = 3,
     rows: int | None = None,
 ) -> pd.DataFrame:
-    """Place a method among all methods and strengths of a study, on its data sets and its pinned pool.
+    """Rank a method among all methods and strengths of a study, on its data sets and its pinned pool.
 
-    A method of the study, called by its label, is placed by the scores that are there. Any other of the table of
-    methods is fitted now, ``seeds`` times a data set, and is not recorded.
+    A method of the study, given by its label, is ranked by its stored scores. Any other method of the library is fitted
+    now, ``seeds`` times per data set, and not recorded.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def rank(
     metric : str
         Of the mean codes.
     parameters : mapping, optional
-        Of a method that is fitted now.
+        For a method that is fitted now.
     seeds : int
     rows : int, optional
         Observations to fit on, for methods that are not trained step by step.
@@ -44,13 +44,13 @@ def rank(
     Returns
     -------
     DataFrame
-        dataset, place, method, strength, median, runs; the best first, one table per data set below the other.
+        dataset, place, method, strength, median, runs; the best first within each data set.
     """
     table = table_of(study, metric)
     if method not in set(table["method"]):
         table = pd.concat([table, _fitted(study, method, metric, dict(parameters or {}), seeds, rows)])
     elif parameters:
-        raise ValueError(f"{method} is in the study, with parameters of its own; leave the parameters out.")
+        raise ValueError(f"{method} is part of the study, which sets its parameters; leave the parameters out.")
     better = next((m.better for m in METRICS if metric in m.rows), "high")
     groups = table.groupby(["dataset", "method", "strength"], dropna=False)["value"]
     found = groups.agg(median="median", runs="count").reset_index()

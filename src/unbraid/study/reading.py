@@ -14,7 +14,7 @@ from unbraid.study.files import spec_file
 from unbraid.study.places import line_of
 from unbraid.study.spec import DataSpec, MethodSpec, StudySpec
 
-# Parameters that a run is not known by, or that the engine sets.
+# Parameters that do not identify a run, or that the engine sets.
 OWN = ("random_state", "checkpoint", "max_seconds", "progress", "log", "tensorboard", "device", "accelerate")
 
 
@@ -23,7 +23,7 @@ class SpecError(ValueError):
 
 
 def read_spec(path: str | os.PathLike[str]) -> StudySpec:
-    """A checked spec of a TOML file, or of the name of one that is shipped.
+    """A checked spec from a TOML file, or a built-in one by its name.
 
     Parameters
     ----------
@@ -43,13 +43,13 @@ def read_spec(path: str | os.PathLike[str]) -> StudySpec:
 
 
 def parse_spec(text: str, file: str = "spec") -> StudySpec:
-    """A checked spec of a TOML text.
+    """A checked spec from TOML text.
 
     Parameters
     ----------
     text : str
     file : str
-        What errors call it.
+        Its name in errors.
 
     Returns
     -------
@@ -70,16 +70,16 @@ def _words(problem: Mapping[str, Any], text: str, file: str) -> str:
     key = tuple(part for part in problem["loc"] if not _is_branch(part))
     where = f"{file}, line {line_of(text, key)}, {_dotted(key)}"
     if problem["type"] == "extra_forbidden":
-        return f"{where}: there is no such key. Valid keys: {', '.join(_keys_beside(key))}."
+        return f"{where}: unknown key. Valid keys: {', '.join(_keys_beside(key))}."
     if problem["type"] == "missing":
-        return f"{where}: it is missing. Add it."
+        return f"{where}: this key is required."
     received = "" if isinstance(problem["input"], dict | list) and len(str(problem["input"])) > 60 else problem["input"]
-    told = f" (received {received!r})" if received != "" else ""
-    return f"{where}: {problem['msg'].removeprefix('Value error, ')}{told}"
+    shown = f" (received {received!r})" if received != "" else ""
+    return f"{where}: {problem['msg'].removeprefix('Value error, ')}{shown}"
 
 
 def _is_branch(part: Any) -> bool:
-    """Names that pydantic gives the sides of a union."""
+    """Names that pydantic gives to the members of a union."""
     return isinstance(part, str) and ("[" in part or part in ("int", "constrained-int"))
 
 
@@ -93,7 +93,7 @@ def _keys_beside(key: Sequence[Any]) -> list[str]:
 
 
 def _dotted(key: Sequence[Any]) -> str:
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in key).lstrip(".") or "the whole"
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in key).lstrip(".") or "top level"
 
 
 Fail = Callable[[Sequence[Any], str], None]
@@ -109,7 +109,7 @@ def _check_names(spec: StudySpec, text: str, file: str) -> None:
     for kind, names in (("datasets", titles), ("methods", [method.title for method in spec.methods])):
         for i, name in enumerate(names):
             if name in names[:i]:
-                fail((kind, i, "name"), f"{name!r} is there twice; give one of them a label of its own.")
+                fail((kind, i, "name"), f"{name!r} appears twice; give one of them a different label.")
     for i, data in enumerate(spec.datasets):
         allowed = registry.entry(data.name).options()
         for name in data.options:
@@ -121,7 +121,7 @@ def _check_names(spec: StudySpec, text: str, file: str) -> None:
     for i, method in enumerate(spec.methods):
         for name in method.datasets or []:
             if name not in titles:
-                fail(("methods", i, "datasets"), f"there is no data set {name!r} here. Valid: {', '.join(titles)}.")
+                fail(("methods", i, "datasets"), f"this study has no data set {name!r}. Valid: {', '.join(titles)}.")
         _check_method(method, i, fail)
         _check_labels(spec, method, i, fail)
         _check_rows(spec, method, i, fail)
@@ -130,17 +130,17 @@ def _check_names(spec: StudySpec, text: str, file: str) -> None:
 
 
 def _check_method(method: MethodSpec, i: int, fail: Fail) -> None:
-    """That it has the parameters that are given or swept."""
+    """Check that it has the parameters that are set or swept."""
     known = _parameters(method.name)
     for where, given in (("parameters", [method.parameters]), ("sweep", method.settings)):
         for name in sorted({name for setting in given for name in setting}):
             if name not in known or name in OWN:
                 valid = ", ".join(p for p in known if p not in OWN)
-                fail(("methods", i, where, name), f"{method.name} takes no {name!r}. Valid: {valid}.")
+                fail(("methods", i, where, name), f"{method.name} has no parameter {name!r}. Valid: {valid}.")
     swept = {name for setting in method.settings for name in setting}
     if method.strength is not None and method.strength not in {*swept, *method.parameters}:
-        told = ", ".join(sorted(swept)) or "nothing"
-        fail(("methods", i, "strength"), f"{method.strength!r} is not swept. Swept: {told}.")
+        names = ", ".join(sorted(swept)) or "nothing"
+        fail(("methods", i, "strength"), f"{method.strength!r} is not swept. Swept: {names}.")
 
 
 def _parameters(name: str) -> list[str]:
@@ -161,19 +161,19 @@ def _check_labels(spec: StudySpec, method: MethodSpec, i: int, fail: Fail) -> No
         if joins and data.labels is None and not issubclass(_maker(data.name), Conditional):
             fail(
                 ("methods", i, "name"),
-                f"{method.name} needs labels, and {data.title} has none. Name the data sets it joins: "
+                f"{method.name} needs labels, and {data.title} has none. List the data sets it should run on: "
                 'datasets = ["gin-mixture"].',
             )
 
 
 def _check_evidence(spec: StudySpec, fail: Fail) -> None:
-    """That each file belongs to rows that are drawn once, and that some method uses it."""
+    """Check that each file belongs to rows that are drawn once, and that some method uses it."""
     for i, data in enumerate(spec.datasets):
         if not data.evidence:
             continue
         first = next(iter(data.evidence))
         if data.rows is None:
-            fail(("datasets", i, first), "only rows that are drawn once can be known: give rows here.")
+            fail(("datasets", i, first), "this needs rows that are drawn once. Set rows here.")
         try:
             known_of(data)
         except ValueError as error:
@@ -188,7 +188,7 @@ def _check_evidence(spec: StudySpec, fail: Fail) -> None:
                 )
         for m in joined:
             if m.rows is not None and any(set(_uses(spec, m, setting)) & set(data.evidence) for setting in m.settings):
-                fail(("datasets", i, first), f"{m.title} draws rows of its own. Leave out its rows.")
+                fail(("datasets", i, first), f"{m.title} draws its own rows. Remove its rows.")
 
 
 def _uses(spec: StudySpec, method: MethodSpec, setting: dict[str, Any]) -> tuple[str, ...]:
@@ -197,14 +197,12 @@ def _uses(spec: StudySpec, method: MethodSpec, setting: dict[str, Any]) -> tuple
 
 
 def _check_rows(spec: StudySpec, method: MethodSpec, i: int, fail: Fail) -> None:
-    """Only what is trained step by step, without labels, on pictures as they are, can draw from the data set itself."""
+    """Only methods trained step by step, without labels, on images that are not shrunk, can draw from the data set."""
     draws = METHODS[method.name].trained and "labels" not in METHODS[method.name].needs
     for data in spec.datasets:
         joins = method.datasets is None or data.title in method.datasets
         if joins and method.rows is None and data.rows is None and (data.shrink > 1 or not draws):
-            words = (
-                f"{method.title} on {data.title} needs a number of rows: give rows here, or in the data set's table."
-            )
+            words = f"{method.title} on {data.title} needs a number of rows: set rows here, or in the data set's table."
             fail(("methods", i, "name"), words)
 
 
@@ -214,9 +212,9 @@ def _maker(name: str) -> type:
 
 
 def _check_values(spec: StudySpec, method: MethodSpec, i: int, fail: Fail) -> None:
-    """What an estimator refuses when it is fitted is refused now."""
+    """Reject now what an estimator would reject when it is fitted."""
     cls, known = METHODS[method.name].load(), _parameters(method.name)
-    if not METHODS[method.name].trained:  # these look at their parameters beside the data
+    if not METHODS[method.name].trained:  # these check their parameters together with the data
         return
     for setting in method.settings:
         given = {k: v for k, v in spec.defaults.items() if k in known} | method.parameters | setting

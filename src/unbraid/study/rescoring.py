@@ -1,4 +1,4 @@
-"""Score all history anew, from the codes that are kept: no model is needed, nor its data."""
+"""Recompute scores from stored codes, without the models or their data."""
 
 import time
 from collections import deque
@@ -21,8 +21,8 @@ from unbraid.study.store import Store
 from unbraid.study.work import score
 from unbraid.study.workers import Failure, InProcess, OnDask, working
 
-WAKE = 1.0  # seconds after which the client looks at the clock
-WRITE_EVERY = 10.0  # seconds after which scores are written: what a kill may cost
+WAKE = 1.0  # seconds between checks of the clock
+WRITE_EVERY = 10.0  # seconds between writes: the most work that a kill can lose
 
 
 def rescore(
@@ -34,23 +34,23 @@ def rescore(
     workers: int | None = 0,
     progress: bool | None = None,
 ) -> int:
-    """Compute metrics of every run that is done, from its codes; call it again to go on after a stop.
+    """Compute metrics for every finished run from its codes; call it again to resume after a stop.
 
-    Scores are written as they come, and the same whatever the number of workers. One that fails does not stop the
-    others: it is told at the end.
+    Scores are written as they arrive and do not depend on the number of workers. A failure does not stop the others; it
+    is reported at the end.
 
     Parameters
     ----------
     study : Study
     metrics : "all", a name, or names
-        Also metrics that were added by :func:`unbraid.evaluation.register`. Those that need observations cannot be
-        computed from codes: "all" leaves them out.
+        Including metrics added with :func:`unbraid.evaluation.register`. Metrics that need observations cannot be
+        computed from codes, so "all" leaves them out.
     protocol : str, optional
         By default the study's.
     again : bool
-        Also those that are there.
+        Also recompute scores that exist.
     workers : int, optional
-        Processes of one thread each; None is one per core, 0 this process.
+        Single-threaded processes; None is one per core, 0 is this process.
     progress : bool, optional
         Show a bar; by default on a terminal.
 
@@ -73,7 +73,7 @@ def rescore(
 
 @dataclass(frozen=True)
 class Rescoring:
-    """What a worker is told: whose codes, where they are, and the metrics, those of a user as they are."""
+    """An order to a worker: which codes, where they are, and which metrics (a user's own as objects)."""
 
     store: str
     run: str
@@ -98,7 +98,7 @@ def _orders(study: Study, metrics: Sequence[Metric], protocol: str, again: bool)
     for run, representation in representations(study):
         missing = [m for m in metrics if any((run, representation, row) not in known for row in m.rows)]
         if missing:
-            sent = tuple(m.name if m in METRICS else m for m in missing)  # what a user added, no worker knows by name
+            sent = tuple(m.name if m in METRICS else m for m in missing)  # workers do not know a user's metric by name
             orders.append(Rescoring(place, run, representation, sent, protocol))
     return orders
 
@@ -109,7 +109,7 @@ def _opened(place: str) -> Study:
 
 
 def rescored(order: Rescoring) -> list[dict[str, Any]]:
-    """Rows of scores, of the codes of a store that is read where the work is done."""
+    """Rows of scores; the worker reads the codes from the store."""
     study = _opened(order.store)
     metrics = [REGISTRY[m] if isinstance(m, str) else m for m in order.metrics]
     found = score(study.factors(order.run), study.codes(order.run, order.representation), metrics, order.protocol)
@@ -118,7 +118,7 @@ def rescored(order: Rescoring) -> list[dict[str, Any]]:
 
 
 class _Recorder:
-    """Hands out what is to be scored, and writes the scores down every few seconds."""
+    """Hands out orders, and writes scores every few seconds."""
 
     def __init__(self, store: Store, orders: Sequence[Rescoring]):
         self.store, self.waiting, self.total = store, deque(orders), len(orders)
@@ -127,7 +127,7 @@ class _Recorder:
         self.added, self.written = 0, time.monotonic()
 
     def work(self, place: InProcess | OnDask, progress: bool | None) -> int:
-        """Until all is scored; Ctrl-C, and any error, leaves what was scored by then written."""
+        """Work until everything is scored; after Ctrl-C or an error, finished scores are kept."""
         names = sorted({m if isinstance(m, str) else m.name for order in self.waiting for m in order.metrics})
         running = 0
         try:
@@ -165,7 +165,7 @@ class _Recorder:
 
 
 def representations(study: Study) -> Iterator[tuple[str, str]]:
-    """Every run that is done, with each of its representations."""
+    """Every finished run, with each of its representations."""
     kept, runs = schema.kept, schema.runs
     asked = (
         query(kept.c.run, kept.c.kind)
@@ -182,7 +182,7 @@ def table_of(study: Study, metric: str, representation: str = "mean") -> pd.Data
     scores = study.scores()
     scores = scores[(scores["metric"] == metric) & (scores["representation"] == representation)]
     if scores.empty:
-        there = ", ".join(sorted(study.scores()["metric"].unique())) or "none"
-        raise ValueError(f"the study has no score {metric!r} of {representation} codes. It has: {there}.")
+        available = ", ".join(sorted(study.scores()["metric"].unique())) or "none"
+        raise ValueError(f"the study has no score {metric!r} for {representation} codes. Available: {available}.")
     columns = ["run", "dataset", "method", "strength", "seed"]
     return study.runs()[columns].merge(scores[["run", "value"]], on="run")

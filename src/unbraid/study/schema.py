@@ -59,7 +59,7 @@ OF_A_RUN = (scores, losses, curves, kept, provenance)
 
 
 class StoreError(ValueError):
-    """A store that cannot be used as asked: newer, foreign, of another study, or in use."""
+    """A store that cannot be used: of another format or study, not a store at all, or in use."""
 
 
 def read_meta(connection: Connection) -> dict[str, str]:
@@ -74,6 +74,6 @@ def check_version(connection: Connection, place: str) -> None:
     found = head.get("schema")
     if found != str(VERSION):
         raise StoreError(
-            f"{place} has version {found}, written by unbraid {head.get('unbraid')}; this is unbraid {__version__}, "
-            f"which reads version {VERSION}. Open it with the version that wrote it, or give another --store."
+            f"{place} has format {found}, written by unbraid {head.get('unbraid')}; this is unbraid {__version__}, "
+            f"which reads format {VERSION}. Open it with the version that wrote it, or give another --store."
         )

@@ -28,20 +28,20 @@ class DataSpec(_Part):
     name : str
         As in :func:`unbraid.datasets.load`.
     label : str, optional
-        How tables call it; by default its name.
+        Its name in tables; by default ``name``.
     options : dict
         Of the data set.
     shrink : int
-        Pictures are made smaller by this number, by the mean of squares of pixels. Rows that are drawn once, and the
-        pool, are kept with 8 bits a value.
+        Images are reduced by this factor, averaging squares of pixels. Rows that are drawn once, and the pool, are
+        stored with 8 bits per value.
     rows : int, optional
         Draw this many observations once, and train on them; by default training draws from the data set.
     labels, pairs, time, sets, covariates : str, optional
-        ``.npy`` files of what is known about these ``rows`` (:func:`unbraid.study.training_rows` draws them), see
-        :class:`unbraid.Observations`; paths are from the working directory. Each method gets what it uses with its
-        parameters, and a run's address has its fingerprint.
+        ``.npy`` files with what is known about these ``rows`` (:func:`unbraid.study.training_rows` draws them), see
+        :class:`unbraid.Observations`; paths are relative to the working directory. Each method receives what it uses
+        with its parameters, and its fingerprint is part of a run's address.
     seeds : int or list of int, optional
-        In place of the study's.
+        Overrides the study's.
     """
 
     name: str
@@ -80,19 +80,19 @@ class MethodSpec(_Part):
     name : str
         Of :data:`unbraid.methods.METHODS`.
     label : str, optional
-        How tables call it; by default its name. Two kinds of one method need two labels.
+        Its name in tables; by default ``name``. Two variants of one method need different labels.
     parameters : dict
-        The same in every run.
+        Fixed in every run.
     sweep : dict
         See :func:`unbraid.study.sweeps.expand`.
     strength : str, optional
-        The parameter that is the strength of the regularisation; by default the swept one, if it is only one.
+        The parameter that is the strength of the regularisation; by default the swept one, if there is only one.
     rows : int, optional
-        Fit on this many observations, drawn by the run's seed; for methods that are not trained step by step.
+        Fit on this many observations, drawn with the run's seed; for methods that are not trained step by step.
     seeds : int or list of int, optional
-        In place of the study's and the data set's.
+        Overrides the study's and the data set's.
     datasets : list of str, optional
-        Labels of the data sets it joins; by default all.
+        Labels of the data sets it runs on; by default all.
     """
 
     name: str
@@ -122,7 +122,7 @@ class MethodSpec(_Part):
 
     @property
     def settings(self) -> list[dict[str, Any]]:
-        """What is swept, one dict per config."""
+        """Swept values, one dict per config."""
         return expand(self.sweep)
 
     @property
@@ -142,21 +142,21 @@ class StudySpec(_Part):
     seeds : int or list of int
         A number n stands for 0 to n - 1.
     representations : list of "mean" and "sampled"
-        What is scored; methods without a posterior have only "mean", their codes.
+        Which codes are scored; methods without a posterior have only "mean".
     metrics : "all", or list of str
-        What is computed of every representation.
+        Computed for every representation.
     leave_out : dict of representation to list of str
-        Metrics that are not computed of it; ``rescore`` computes them later.
+        Metrics that are not computed for it; ``rescore`` can compute them later.
     protocol : str
         Of :data:`unbraid.evaluation.PROTOCOLS`.
     pool : int
-        Observations whose codes are kept and scored.
+        Number of observations whose codes are stored and scored.
     pool_seed : int
-        Draws them; the training data are drawn by another.
+        Seed of the pool; training data are drawn with another.
     checkpoint_every : int
         Steps.
     defaults : dict
-        Parameters for every method that has them.
+        Parameters for every method that takes them.
     datasets : list of DataSpec
     methods : list of MethodSpec
     """
@@ -179,7 +179,7 @@ class StudySpec(_Part):
     @classmethod
     def _is_a_protocol(cls, name: str) -> str:
         if name not in PROTOCOLS:
-            raise ValueError(f"there is no protocol {name!r}. Valid protocols: {', '.join(PROTOCOLS)}.")
+            raise ValueError(f"unknown protocol {name!r}. Valid protocols: {', '.join(PROTOCOLS)}.")
         return name
 
     @field_validator("metrics")
@@ -197,12 +197,12 @@ class StudySpec(_Part):
 
     @property
     def identity(self) -> str:
-        """What a store belongs to: all that is said of the study but its words; what is not said may gain a default."""
-        said = self.model_dump_json(exclude={"about"}, exclude_defaults=True)
-        return hashlib.sha256(json.dumps(json.loads(said), sort_keys=True).encode()).hexdigest()[:16]
+        """Fingerprint of what is set in the spec, apart from its description; defaults added later do not change it."""
+        given = self.model_dump_json(exclude={"about"}, exclude_defaults=True)
+        return hashlib.sha256(json.dumps(json.loads(given), sort_keys=True).encode()).hexdigest()[:16]
 
     def metrics_of(self, representation: str) -> list[str]:
-        """Names of the metrics to compute of a representation."""
+        """Names of the metrics to compute for a representation."""
         names: list[str] = dict(self.leave_out).get(representation, [])  # type: ignore[call-overload]
         left = {x.name for x in select(names, observations=True)} if names else set()
         return [x.name for x in select(self.metrics, observations=True) if x.name not in left]

@@ -1,4 +1,4 @@
-"""How far a study is, read from its store while another process writes to it."""
+"""Progress of a study, read from its store while another process writes to it."""
 
 from dataclasses import dataclass
 
@@ -10,18 +10,18 @@ from unbraid.study.store import Store
 
 @dataclass(frozen=True)
 class Status:
-    """Counts of runs, and what is to be expected.
+    """Counts of runs, and the expected time.
 
     Attributes
     ----------
     study, place : str
     done, running, pending, failed : int
     seconds_each : float or None
-        Mean time of a run that is done.
+        Mean time of a finished run.
     steps_per_second : float or None
-        Of training, while one runs.
+        Training steps per second of a run.
     writer : bool
-        Whether a process is working on it now.
+        Whether a process is working on it.
     """
 
     study: str
@@ -36,10 +36,10 @@ class Status:
 
     @property
     def seconds_left(self) -> float | None:
-        """Until all is done, at the pace so far; None while nobody works on it."""
+        """Until all is done, at the current pace; None if no process is working on it."""
         if self.seconds_each is None or not self.running:
             return None
-        # half of what is in flight waits at the workers
+        # half of the tasks in flight wait in the workers' queues
         return (self.pending + self.running) * self.seconds_each / max(self.running // 2, 1)
 
     def __str__(self) -> str:
@@ -47,11 +47,11 @@ class Status:
         words = f"{self.study} in {self.place}: {self.done} of {total} done, {self.running} running, "
         words += f"{self.pending} pending, {self.failed} failed."
         if self.seconds_each is not None:
-            words += f" {self.seconds_each:.1f} s a run"
-            words += f", {self.steps_per_second:.0f} steps a second each." if self.steps_per_second else "."
+            words += f" {self.seconds_each:.1f} s per run"
+            words += f", {self.steps_per_second:.0f} steps per second each." if self.steps_per_second else "."
         if self.seconds_left is not None:
             words += f" About {self.seconds_left / 60:.0f} min left."
-        return words if self.writer or not (self.pending or self.running) else f"{words} Nobody works on it now."
+        return words if self.writer or not (self.pending or self.running) else f"{words} No process is working on it."
 
 
 def status_of(store: Store) -> Status:
@@ -64,7 +64,7 @@ def status_of(store: Store) -> Status:
     Returns
     -------
     Status
-        What a process that is gone left running counts as pending.
+        Runs left behind by a process that has ended count as pending.
     """
     counts, runs, writer = store.counts(), schema.runs, store.has_writer()
     if not writer:

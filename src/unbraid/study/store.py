@@ -1,4 +1,4 @@
-"""The store of a study: one writer, many readers, every run recorded whole or not at all."""
+"""The store of a study: one writer, many readers, every run recorded completely or not at all."""
 
 import json
 import os
@@ -31,7 +31,7 @@ LOCK = 0x756E6272  # the advisory lock of PostgreSQL that a writer holds
 
 @dataclass
 class Result:
-    """What a task gives back: everything that is recorded of a run."""
+    """The result of a task: everything that is recorded about a run."""
 
     run: str
     seconds: float
@@ -55,7 +55,7 @@ class Store:
     place : path or URL
         A folder, or ``postgresql+psycopg://user@host/name``. Behind a URL the artefacts are in the database too.
     create : bool
-        Make it if it is not there.
+        Create it if it does not exist.
     """
 
     def __init__(self, place: str | Path, *, create: bool = False):
@@ -72,7 +72,7 @@ class Store:
 
     @property
     def folder(self) -> Path:
-        """Where checkpoints are; of a URL, a folder in the current one."""
+        """Where checkpoints are; for a URL, a folder in the current directory."""
         if not self.is_url:
             return Path(self.place)
         return Path(f"{make_url(self.place).database or 'study'}.study")
@@ -89,10 +89,10 @@ class Store:
         if not file.exists():
             if not create:
                 raise StoreError(
-                    f"{folder} is not a store of a study: it has no {FILE}. `unbraid study run` makes one."
+                    f"{folder} is not a store of a study: it has no {FILE}. Create one with `unbraid study run`."
                 )
             if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-                raise StoreError(f"{folder} exists and is not a store; it was left alone. Give another --store.")
+                raise StoreError(f"{folder} exists and is not a store; it was not changed. Give another --store.")
             folder.mkdir(parents=True, exist_ok=True)
         engine = create_engine(f"sqlite:///{file}", connect_args={"timeout": 60}, poolclass=NullPool)
         event.listen(engine, "connect", _write_ahead)
@@ -106,9 +106,11 @@ class Store:
                 names = set(inspect(connection).get_table_names())
                 if "meta" not in names:
                     if not create:
-                        raise StoreError(f"{self.shown} is not a store of a study. `unbraid study run` makes one.")
+                        raise StoreError(
+                            f"{self.shown} is not a store of a study. Create one with `unbraid study run`."
+                        )
                     if names and not self.is_url:
-                        raise StoreError(f"{self.shown} is a database of something else; it was left alone.")
+                        raise StoreError(f"{self.shown} is a database of another application; it was not changed.")
                     schema.metadata.create_all(connection)
                     head = {"schema": str(schema.VERSION), "unbraid": __version__}
                     connection.execute(schema.meta.insert(), [{"key": k, "value": v} for k, v in head.items()])
@@ -116,7 +118,7 @@ class Store:
         except OperationalError as error:
             raise StoreError(f"{self.shown} cannot be opened: {str(error.orig).strip()}.") from error
         except DatabaseError as error:
-            raise StoreError(f"{self.shown} is damaged or no database: {str(error.orig).strip()}.") from error
+            raise StoreError(f"{self.shown} is damaged or not a database: {str(error.orig).strip()}.") from error
 
     def __enter__(self) -> Self:
         return self
@@ -125,32 +127,32 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Let others write, and close all connections."""
+        """Release the lock and close all connections."""
         self.unlock()
         self.engine.dispose()
 
     def unlock(self) -> None:
-        """Let others write."""
+        """Release the lock."""
         for held in (self._anchor, self._writer):
             if held is not None:
                 held.close()
         self._anchor = self._writer = None
 
     def lock(self) -> None:
-        """Become the one writer; the lock ends with this process, however it ends."""
-        end = time.monotonic() + PATIENCE  # one who only looks for a writer holds it for a moment
+        """Become the only writer; the lock is released when this process ends, however it ends."""
+        end = time.monotonic() + PATIENCE  # a process that only checks for a writer holds it for a moment
         while not self._try_lock():
             if time.monotonic() > end:
                 raise StoreError(
-                    f"another process writes to {self.shown}. Wait for it (`unbraid study watch`), or stop it first."
+                    f"another process is writing to {self.shown}. Wait for it (`unbraid study watch`) or stop it."
                 )
             time.sleep(0.05)
-        # SQLite tidies up, slowly, whenever its last connection is closed, and a server takes its time for a new one
+        # SQLite cleans up slowly when its last connection closes, and a server is slow to open a new one
         self._anchor = self.engine.connect()
 
     @contextmanager
     def _begin(self) -> Iterator[Connection]:
-        """A transaction; a writer's are all on one connection."""
+        """A transaction; a writer uses one connection for all of them."""
         if self._anchor is None:
             with self.engine.begin() as connection:
                 yield connection
@@ -182,13 +184,13 @@ class Store:
         return not free
 
     def begin(self, name: str, identity: str, spec: str, tasks: "Sequence[Task]") -> None:
-        """Enter the tasks of a spec; those that another process left running are pending again."""
+        """Add the tasks of a spec; tasks left running by another process are pending again."""
         with self._begin() as connection:
             head = schema.read_meta(connection)
             if head.get("identity", identity) != identity:
                 raise StoreError(
-                    f"{self.shown} belongs to another spec: study {head['study']!r}, not this {name!r} or not as it "
-                    "is now. Give another --store, or go back to that spec: `unbraid study export` writes it out."
+                    f"{self.shown} belongs to a different spec: study {head['study']!r}, while this is {name!r}, or "
+                    "the spec changed. Give another --store, or the original spec, which `unbraid study export` writes."
                 )
             if "identity" not in head:
                 rows = {"study": name, "identity": identity, "spec": spec}
@@ -210,24 +212,24 @@ class Store:
     def mark(self, names: Sequence[str], status: str) -> None:
         """Set the status of some runs."""
         runs = schema.runs
-        with self._told(), self._begin() as connection:
+        with self._reporting_failures(), self._begin() as connection:
             connection.execute(runs.update().where(runs.c.run.in_(names)).values(status=status))
 
     def record(self, results: Sequence[Result]) -> None:
-        """Keep what runs gave: artefacts first, then all rows in one transaction."""
-        with self._told():
+        """Store results: artefacts first, then all rows in one transaction."""
+        with self._reporting_failures():
             self._record(results)
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
-        """A full disk, or a server that is gone, as one sentence; nothing is half written then."""
+    def _reporting_failures(self) -> Iterator[None]:
+        """Report a full disk or a lost server in one sentence; nothing is left half written."""
         try:
             yield
         except (OperationalError, OSError) as error:
             why = str(error.orig if isinstance(error, OperationalError) else error).strip()
             raise OSError(
-                f"{self.shown} could not be written: {why}. Every result before this is kept; mend that (free some "
-                "space, start the server) and run the same command again."
+                f"{self.shown} could not be written: {why}. All earlier results are kept; fix the cause (free some "
+                "space, start the server) and resume with the same command."
             ) from error
 
     def _record(self, results: Sequence[Result]) -> None:
@@ -255,13 +257,13 @@ class Store:
             connection.execute(update, rows)
 
     def fail(self, run: str, error: str) -> None:
-        """Keep why a run failed."""
+        """Store why a run failed."""
         runs = schema.runs
-        with self._told(), self._begin() as connection:
+        with self._reporting_failures(), self._begin() as connection:
             connection.execute(runs.update().where(runs.c.run == run).values(status="failed", error=error))
 
     def retry(self) -> int:
-        """Make failed runs pending; returns how many."""
+        """Make failed runs pending; return their number."""
         runs = schema.runs
         with self._begin() as connection:
             return connection.execute(
@@ -269,9 +271,9 @@ class Store:
             ).rowcount
 
     def add_scores(self, rows: Sequence[dict[str, Any]]) -> None:
-        """Add scores, in place of those of the same run, representation, protocol and metric."""
+        """Add scores, replacing those of the same run, representation, protocol and metric."""
         table = schema.scores
-        with self._told(), self._begin() as connection:
+        with self._reporting_failures(), self._begin() as connection:
             for row in rows:
                 same = [table.c[k] == row[k] for k in ("run", "representation", "protocol", "metric")]
                 connection.execute(table.delete().where(*same))
@@ -292,7 +294,7 @@ class Store:
 
 
 def _write_ahead(connection: Any, record: Any) -> None:
-    """Readers beside one writer; a commit survives a kill of the process."""
+    """Allow readers beside one writer; commits survive a killed process."""
     cursor = connection.cursor()
     cursor.execute("PRAGMA journal_mode=WAL")
     cursor.execute("PRAGMA synchronous=NORMAL")
@@ -306,7 +308,7 @@ def _row_of(task: "Task") -> dict[str, Any]:
 
 
 def _rows_of(results: Sequence[Result], addresses: Sequence[dict[str, str]]) -> dict[Any, list[dict[str, Any]]]:
-    """What is written of some runs, by table; every table of a run is there."""
+    """Rows of some runs by table, including tables without rows."""
     rows: dict[Any, list[dict[str, Any]]] = {table: [] for table in schema.OF_A_RUN}
     for result, kept in zip(results, addresses):
         run = {"run": result.run}
@@ -322,7 +324,7 @@ def _rows_of(results: Sequence[Result], addresses: Sequence[dict[str, str]]) -> 
 
 
 class _InTable:
-    """Artefacts as rows of the database, where all machines reach them."""
+    """Artefacts as rows of the database, which all machines can reach."""
 
     def __init__(self, begin: Callable[[], AbstractContextManager[Connection]]):
         self._begin = begin

@@ -10,9 +10,9 @@ WORDS = ("product", "zip", "chain")
 def expand(sweep: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Every setting of a sweep, in order.
 
-    ``product`` takes every combination of its lists, ``zip`` walks through them side by side, ``chain`` puts sweeps one
-    behind the other. Plain names beside these are lists too: ``{beta = [1, 4]}`` is ``{product = {beta = [1, 4]}}``.
-    Parts that stand beside each other are combined.
+    ``product`` takes every combination of its lists, ``zip`` pairs them up, ``chain`` concatenates sweeps. Plain
+    names are lists too: ``{beta = [1, 4]}`` is ``{product = {beta = [1, 4]}}``.
+    Parts given together are combined.
 
     Parameters
     ----------
@@ -64,12 +64,12 @@ def _zip(lists: Mapping[str, Any]) -> list[dict[str, Any]]:
     _check_lists(lists)
     lengths = {name: len(values) for name, values in lists.items()}
     if len(set(lengths.values())) > 1:
-        told = ", ".join(f"{name} has {n}" for name, n in lengths.items())
-        raise ValueError(f"zip walks through its lists side by side, and they differ in length: {told}.")
+        lengths_shown = ", ".join(f"{name} has {n}" for name, n in lengths.items())
+        raise ValueError(f"zip needs lists of equal length: {lengths_shown}.")
     return [dict(zip(lists, values)) for values in zip(*lists.values())]
 
 
 def _check_lists(lists: Mapping[str, Any]) -> None:
     for name, values in lists.items():
         if not isinstance(values, list) or not values:
-            raise ValueError(f"{name} = {values!r} is swept, so it must be a list of at least one value.")
+            raise ValueError(f"{name} = {values!r} is swept, so it must be a list with at least one value.")

@@ -1,4 +1,4 @@
-"""A study as an integer-indexed list of tasks, each known by the address of its resolved config."""
+"""A study as an indexed list of tasks, each identified by a hash of its resolved config."""
 
 import hashlib
 import json
@@ -27,9 +27,9 @@ class Task:
     config : dict
         Everything that its codes depend on: data set, method, parameters, seed, pool, marks of the evidence.
     files : dict of str to str
-        Where the evidence is that it uses.
+        Files of the evidence that it uses.
     dataset, method : str
-        As tables call them.
+        Their names in tables.
     strength : float or None
         The swept regularisation.
     seed : int
@@ -72,7 +72,7 @@ def tasks_of(spec: StudySpec) -> list[Task]:
                     if task.run in known:
                         raise ValueError(
                             f"tasks {known[task.run]} and {task.index} of {spec.name} are the same: {task.method} on "
-                            f"{task.dataset}, seed {seed}. Take the repetition out of the sweep or of the seeds."
+                            f"{task.dataset}, seed {seed}. Remove the repetition from the sweep or the seeds."
                         )
                     known[task.run] = task.index
                     tasks.append(task)
@@ -112,7 +112,7 @@ def _task(
 
 
 def data_config(data: DataSpec) -> dict[str, Any]:
-    """What the drawn rows of a data set depend on."""
+    """Everything that the drawn rows of a data set depend on."""
     return {"name": data.name, "options": data.options, "shrink": data.shrink, "rows": data.rows}
 
 
@@ -123,7 +123,7 @@ def _parameters(name: str) -> frozenset[str]:
 
 @cache
 def _code(method: str) -> dict[str, Any]:
-    """Versions that decide what a method computes: this package's, to the minor number, and torch's where it trains."""
+    """Versions that affect results: of this package, to the minor number, and of torch for methods that need it."""
     packages = ["unbraid", *(["torch"] if "torch" in METHODS[method].needs else [])]
     return {"revision": REVISION, **{name: _minor(name) for name in packages}}
 

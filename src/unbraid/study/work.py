@@ -28,13 +28,13 @@ from unbraid.study.spec import DataSpec
 from unbraid.study.store import Result
 from unbraid.study.tasks import address_of, data_config
 
-TRAINING_SEED = 1  # of the rows that are drawn once; the pool has the spec's own
-BLOCK = 4096  # observations that are drawn at once
+TRAINING_SEED = 1  # for training rows that are drawn once; the pool has its seed in the spec
+BLOCK = 4096  # observations drawn at a time
 
 
 @dataclass(frozen=True)
 class Order:
-    """What a worker is told: the task's address and config, and how to score and to go on."""
+    """An order to a worker: the task's address and config, how to score it, and where to resume."""
 
     run: str
     config: dict[str, Any]
@@ -58,14 +58,14 @@ class Order:
 
 @dataclass(frozen=True)
 class Paused:
-    """A task that the deadline stopped; its checkpoint is written."""
+    """A task stopped by the deadline, after its checkpoint was written."""
 
     run: str
 
 
 def perform(order: Order) -> Result | Paused:
-    """Run a task; from its checkpoint, if there is one. By one thread, so that its bits do not depend
-    on how many cores there are."""
+    """Run a task, from its checkpoint if there is one; with one thread, so that results do not depend on the number of
+    cores."""
     began, cpu = time.monotonic(), time.process_time()
     config, method = order.config, METHODS[order.config["method"]]
     model = method.load()(**_parameters(order, method))
@@ -115,7 +115,7 @@ def _parameters(order: Order, method: Method) -> dict[str, Any]:
 
 
 def is_variational(method: Method) -> bool:
-    """Whether a method has a posterior to sample codes from."""
+    """Whether a method has a posterior from which codes can be sampled."""
     return hasattr(method.load(), "sample_codes")
 
 
@@ -164,7 +164,7 @@ def _dataset(key: tuple[Any, ...]) -> Any:
 
 @lru_cache(maxsize=2)
 def _rows_once(key: tuple[Any, ...]) -> np.ndarray:
-    """The training rows of a data set, kept by the worker for its next task."""
+    """The training rows of a data set, cached for the worker's next task."""
     return _drawn(key, key[3], TRAINING_SEED)[0]
 
 
@@ -174,7 +174,7 @@ def _pool_once(key: tuple[Any, ...], n: int, seed: int) -> tuple[np.ndarray, np.
 
 
 def _drawn(key: tuple[Any, ...], n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Observations and factors, drawn in blocks so that large pictures are never all there before they shrink."""
+    """Observations and factors, drawn in blocks so that large images are shrunk before all of them are in memory."""
     data = _dataset(key)
     pictures, truth = [], []
     for start in range(0, n, BLOCK):
@@ -185,13 +185,15 @@ def _drawn(key: tuple[Any, ...], n: int, seed: int) -> tuple[np.ndarray, np.ndar
 
 
 def _shrunk(X: np.ndarray, by: int) -> np.ndarray:
-    """Pictures by the mean over squares of ``by`` x ``by`` pixels, as uint8; others as they are."""
+    """Images averaged over squares of ``by`` x ``by`` pixels, as uint8; other data unchanged."""
     if X.ndim < 3:
         if by > 1:
-            raise ValueError(f"shrink={by} is for pictures; observations here have shape {X.shape[1:]}.")
+            raise ValueError(f"shrink={by} needs images; these observations have shape {X.shape[1:]}.")
         return X
     if X.shape[1] % by or X.shape[2] % by:
-        raise ValueError(f"shrink={by} does not divide pictures of {X.shape[1]} x {X.shape[2]} pixels.")
+        raise ValueError(
+            f"shrink={by} does not divide images of {X.shape[1]} x {X.shape[2]} pixels. Choose a divisor of both."
+        )
     unit = 1.0 if X.dtype == np.uint8 else 255.0
     if by == 1:
         return X if X.dtype == np.uint8 else np.round(X * unit).astype(np.uint8)
@@ -201,7 +203,7 @@ def _shrunk(X: np.ndarray, by: int) -> np.ndarray:
 
 
 def pool_of(config: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
-    """Observations and factors of the pinned pool, and what it is."""
+    """Observations and factors of the pinned pool, and its description."""
     n, seed = config["pool"]["n"], config["pool"]["seed"]
     X, factors = _pool_once(_key(config["dataset"]), n, seed)
     data = _dataset(_key(config["dataset"]))
@@ -219,7 +221,7 @@ def pool_of(config: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, dict[str, A
 def score(
     factors: np.ndarray, codes: np.ndarray, metrics: Sequence[Metric], protocol: str, X: np.ndarray | None = None
 ) -> list[tuple[str, float]]:
-    """Rows of metrics of stored codes, by one thread: the bits of a sum depend on how many share it."""
+    """Scores of stored codes, with one thread: rounding depends on how many threads share a sum."""
     rules = PROTOCOLS[protocol]
     rows = None if X is None else Rows(X)
     found: list[tuple[str, float]] = []
@@ -231,7 +233,7 @@ def score(
 
 
 def strip_of(model: Any, method: Method, codes: np.ndarray) -> np.ndarray | None:
-    """A uint8 picture, one row per code and seven steps along it; None of what decodes to no pictures."""
+    """A uint8 image with one row per code and seven steps along it; None if the model does not decode to images."""
     from unbraid.report.drawing import as_pictures, is_pictures
     from unbraid.report.traversal import traversals
 
@@ -249,7 +251,7 @@ def strip_of(model: Any, method: Method, codes: np.ndarray) -> np.ndarray | None
 
 
 def _losses(model: Any, method: Method, history: list[dict[str, Any]]) -> dict[str, float]:
-    """The last record of a training, and the KL of each code."""
+    """The last training record, and the KL divergence of each code."""
     last = history[-1] if history else {}
     found = {k: float(v) for k, v in last.items() if isinstance(v, int | float) and k not in ("step", "seconds")}
     if is_variational(method):
@@ -274,7 +276,7 @@ def _provenance(config: dict[str, Any], pool: dict[str, Any], cpu: float, caught
 
 @cache
 def _versions() -> dict[str, str]:
-    """Of this package and those that decide what a method computes; "none" of one that is not installed."""
+    """Versions of this package and of those that affect results; "none" if one is not installed."""
     from unbraid import __version__
 
     found = {"unbraid": __version__}
@@ -287,5 +289,5 @@ def _versions() -> dict[str, str]:
 
 
 def checkpoint_of(folder: Path, run: str) -> Path:
-    """Where a run's checkpoint is."""
+    """Path of a run's checkpoint."""
     return folder / "checkpoints" / f"{run}.safetensors"

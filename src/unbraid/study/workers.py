@@ -1,4 +1,4 @@
-"""Where tasks run: in this process, in a cluster on this machine, or in any Dask cluster."""
+"""Where tasks run: in this process, on a local cluster, or on any Dask cluster."""
 
 import errno
 import logging
@@ -18,14 +18,14 @@ from typing import Any, Protocol
 from distributed import Client, LocalCluster, Status, WorkerPlugin, wait
 from distributed.scheduler import KilledWorker
 
-PATIENCE = 5  # times that all of Dask's own tries may end with a dead worker, and no progress, before it is a failure
-LOOK_EVERY = 5.0  # seconds between two looks at the workers
-GONE = "the scheduler is gone. Start it again, then resume with the same command."
+PATIENCE = 5  # rounds of Dask's own retries that may end with dead workers and no progress before it is a failure
+LOOK_EVERY = 5.0  # seconds between checks of the workers
+GONE = "the connection to the scheduler is lost. Start it again, then resume with the same command."
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class Order(Protocol):
-    """What a worker is told; its key is its own among all, its mark changes when it has come further."""
+    """An order to a worker, with a unique key; its mark changes when it makes progress."""
 
     @property
     def key(self) -> str: ...
@@ -36,7 +36,7 @@ class Order(Protocol):
 
 @dataclass(frozen=True)
 class Failure:
-    """Why an order gave no result; ``full`` where a disk was, which is no fault of the order."""
+    """Why an order gave no result; ``full`` if the cause was a full disk and not the order itself."""
 
     key: str
     error: str
@@ -44,7 +44,7 @@ class Failure:
 
 
 def attempt(work: Callable[[Any], Any], order: Order) -> Any:
-    """What the work gives, or why it gives nothing."""
+    """The result of the work, or the reason why there is none."""
     try:
         return work(order)
     except Exception as error:
@@ -52,7 +52,7 @@ def attempt(work: Callable[[Any], Any], order: Order) -> Any:
 
 
 def is_full(error: BaseException | None) -> bool:
-    """Whether an error, or one behind it, is of a disk without room."""
+    """Whether an error, or its cause, is a full disk."""
     while error is not None:
         if isinstance(error, OSError) and (error.errno in _FULL or "No space left" in str(error)):
             return True
@@ -61,7 +61,7 @@ def is_full(error: BaseException | None) -> bool:
 
 
 class InProcess:
-    """One task after the other, here."""
+    """One task after another, in this process."""
 
     window = 1
 
@@ -73,7 +73,7 @@ class InProcess:
         self._orders.append(order)
 
     def outcomes(self, timeout: float) -> list[Any]:
-        """Outcomes of what was submitted."""
+        """Outcomes of the submitted orders."""
         orders, self._orders = self._orders, []
         return [attempt(self._work, order) for order in orders]
 
@@ -82,45 +82,45 @@ class InProcess:
 
 
 class OnDask:
-    """A few tasks at a time on a Dask cluster; tasks of dead workers go on elsewhere.
+    """A few tasks at a time on a Dask cluster; tasks of dead workers resume elsewhere.
 
     Parameters
     ----------
     client : Client
     work : callable (order) -> outcome
-    mend : callable, optional
-        Called every few seconds, to bring dead workers back.
+    revive : callable, optional
+        Called every few seconds to restart dead workers.
     """
 
-    def __init__(self, client: Client, work: Callable[[Any], Any], mend: Callable[[], None] | None = None):
-        self.client, self._work, self._mend = client, work, mend
+    def __init__(self, client: Client, work: Callable[[Any], Any], revive: Callable[[], None] | None = None):
+        self.client, self._work, self._revive = client, work, revive
         self._orders: dict[Any, Order] = {}
-        self._tries: dict[str, tuple[int, float | None]] = {}  # in vain, and the mark since which
+        self._tries: dict[str, tuple[int, float | None]] = {}  # failed attempts, and the mark they started from
         self._numbers = count()
         self._n_workers, self._look_again = 1, 0.0
 
     @property
     def window(self) -> int:
-        """Tasks in flight: enough that no worker waits, few enough that the client's memory stays flat."""
+        """Tasks in flight: enough to keep all workers busy, few enough to keep the client's memory flat."""
         self._look()
         return 2 * self._n_workers + 2
 
     def _look(self) -> None:
-        """Every few seconds: bring dead workers back, and count them, as a cluster may grow and shrink."""
+        """Every few seconds, restart dead workers and count the workers, as a cluster may grow and shrink."""
         if time.monotonic() > self._look_again:
-            if self._mend is not None:
-                self._mend()
+            if self._revive is not None:
+                self._revive()
             self._n_workers = max(len(self.client.scheduler_info(n_workers=-1)["workers"]), 1)
             self._look_again = time.monotonic() + LOOK_EVERY
 
     def submit(self, order: Order) -> None:
-        # one first word for all: the scheduler keeps a record of every first word, for ever
+        # a common prefix: the scheduler keeps statistics for every prefix it has seen
         key = f"order-{order.key}-{next(self._numbers)}"
         future = self.client.submit(attempt, self._work, order, key=key, pure=False)
         self._orders[future] = order
 
     def outcomes(self, timeout: float) -> list[Any]:
-        """What ended within ``timeout`` seconds; a scheduler that is gone is an error."""
+        """Outcomes within ``timeout`` seconds; a lost scheduler is an error."""
         self._look()
         try:
             done = wait(list(self._orders), timeout=timeout, return_when="FIRST_COMPLETED").done
@@ -143,7 +143,7 @@ class OnDask:
         if future.status == "finished":
             try:
                 return future.result()
-            except CancelledError:  # the worker died with its result
+            except CancelledError:  # the worker died before its result was fetched
                 self.submit(order)
                 return None
         if future.status != "error":
@@ -154,7 +154,7 @@ class OnDask:
         tries, mark = self._tries.get(order.key, (0, None))
         tries = tries + 1 if order.mark == mark else 1
         if tries >= PATIENCE:
-            return Failure(order.key, f"its workers died again and again, perhaps for want of memory: {error}")
+            return Failure(order.key, f"its workers died repeatedly, perhaps because they ran out of memory: {error}")
         self._tries[order.key] = tries, order.mark
         self.submit(order)
         return None
@@ -166,7 +166,7 @@ class OnDask:
 
 
 class Quiet(WorkerPlugin):
-    """A worker leaves Ctrl-C to the client, which ends it in order."""
+    """Workers ignore Ctrl-C: the client shuts them down."""
 
     def setup(self, worker: Any) -> None:
         if threading.current_thread() is threading.main_thread():
@@ -175,14 +175,14 @@ class Quiet(WorkerPlugin):
 
 @contextmanager
 def working(workers: int | None, scheduler: str | None, work: Callable[[Any], Any]) -> Iterator[InProcess | OnDask]:
-    """Somewhere to do work.
+    """A place to run tasks.
 
     Parameters
     ----------
     workers : int, optional
-        Processes on this machine, one thread each; by default one per core. 0 is this process.
+        Single-threaded processes on this machine; by default one per core. 0 is this process.
     scheduler : str, optional
-        Address of a Dask scheduler, in place of these.
+        Address of a Dask scheduler to use instead.
     work : callable (order) -> outcome
     """
     if scheduler is None and workers == 0:
@@ -212,8 +212,8 @@ def working(workers: int | None, scheduler: str | None, work: Callable[[Any], An
             )
         except RuntimeError as error:
             raise ConnectionError(
-                f"the workers died while they were started ({error}). Run the same command again; if it stays so, "
-                "take fewer --workers."
+                f"the workers died at startup ({error}). Run the same command again; if that does not help, use "
+                "fewer --workers."
             ) from error
         with cluster, Client(cluster) as client:
             client.register_plugin(Quiet(), name="quiet")
@@ -222,7 +222,7 @@ def working(workers: int | None, scheduler: str | None, work: Callable[[Any], An
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Leave out what Dask logs of lost connections: what matters to a user is told in a sentence."""
+    """Silence Dask's logs of lost connections: our own errors cover what matters to a user."""
     loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client")]  # each has its own level
     levels = [logger.level for logger in loggers]
     try:
@@ -235,7 +235,7 @@ def _quiet() -> Iterator[None]:
 
 
 def _fill_up(cluster: LocalCluster, n: int) -> None:
-    """New workers in place of those that Dask gave up: it starts a dead one again, but not one that died starting."""
+    """Replace workers that Dask gave up on: it restarts a dead one, but not one that died at startup."""
 
     async def forget() -> None:
         for name, nanny in list(cluster.workers.items()):
@@ -252,12 +252,16 @@ def _client(address: str) -> Iterator[Client]:
     try:
         client = Client(address, timeout=20)
     except (OSError, TimeoutError) as error:
-        raise ConnectionError(f"there is no scheduler at {address}: {error}. `dask scheduler` starts one.") from error
+        raise ConnectionError(
+            f"no scheduler answers at {address}: {error}. Start one with `dask scheduler`."
+        ) from error
     try:
         deadline = time.monotonic() + 60
         while not client.scheduler_info(n_workers=-1)["workers"]:
             if time.monotonic() > deadline:
-                raise ConnectionError(f"the scheduler at {address} has no workers. `dask worker {address}` starts one.")
+                raise ConnectionError(
+                    f"the scheduler at {address} has no workers. Start one with `dask worker {address}`."
+                )
             time.sleep(0.2)
         yield client
     finally:

@@ -1,4 +1,4 @@
-"""What every estimator here keeps, as checks that methods of others can run too.
+"""The contract of all estimators as checks that other packages can run on theirs.
 
 >>> import unbraid as ub
 >>> ub.testing.check_estimator_contract(ub.PCAICA(n_factors=2), checks=["saving"])
@@ -18,14 +18,14 @@ __all__ = ["CHECKS", "ContractError", "Result", "check_estimator_contract"]
 
 @dataclass(frozen=True)
 class Result:
-    """How one check ended.
+    """The result of one check.
 
     Attributes
     ----------
     check : str
     outcome : "passed", "failed", "expected" or "inapplicable"
-        "expected" failed for a reason that is known; "inapplicable" has nothing to look at, such as an estimator
-        without ``checkpoint``.
+        "expected" is a known failure; "inapplicable" means that there is nothing to check, such as ``checkpoint`` in an
+        estimator without it.
     reason : str
     """
 
@@ -51,13 +51,13 @@ def check_estimator_contract(
     Parameters
     ----------
     estimator : estimator
-        As small as it can be (few steps, few neighbours): it is cloned and fitted some thirty times, on 80 rows of 4
-        features or 16 x 16 pixels that two factors make. To be saved, a class of another package needs
+        As small as possible (few steps, few neighbours): it is cloned and fitted some thirty times, on 80 rows of 4
+        features or 16 x 16 pixels with two factors. To be saved, a class of another package needs
         :func:`unbraid.saving.encoding.register`.
     checks : iterable of str, optional
         Names of :data:`CHECKS`; all by default.
     expected_failures : dict of str to str, optional
-        Checks that fail, and why. One that passes after all is a failure: take it out.
+        Checks that are known to fail, and why. If one of them passes, that is a failure: remove it.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def check_estimator_contract(
     names = list(CHECKS if checks is None else checks)
     unknown = [name for name in (*names, *expected) if name not in CHECKS]
     if unknown:
-        raise ValueError(f"there is no check {unknown[0]!r}. Valid checks: {', '.join(CHECKS)}.")
+        raise ValueError(f"unknown check {unknown[0]!r}. Valid checks: {', '.join(CHECKS)}.")
     results = [_run(name, estimator, expected.get(name)) for name in names]
     if any(r.outcome == "failed" for r in results):
         raise ContractError(type(estimator).__name__, results)
@@ -90,14 +90,16 @@ def check_estimator_contract(
 def _run(name: str, estimator: Any, expected: str | None) -> Result:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # which ones there are is a check of its own
+            warnings.simplefilter("ignore")  # warnings have their own check
             CHECKS[name](estimator, known_data())
     except InapplicableError as reason:
         return Result(name, "inapplicable", str(reason))
-    except Exception as error:  # whatever goes wrong in somebody's estimator is the finding
+    except Exception as error:  # any error of the estimator is a finding
         if expected is not None:
             return Result(name, "expected", expected)
         return Result(name, "failed", f"{type(error).__name__}: {error}")
     if expected is not None:
-        return Result(name, "failed", f"it passes, and was expected to fail ({expected}). Expect it to pass.")
+        return Result(
+            name, "failed", f"it passes but was expected to fail ({expected}). Remove it from expected_failures."
+        )
     return Result(name, "passed")

@@ -23,11 +23,11 @@ SAME = 1e-4  # in standard deviations of a code: what the order of sums in singl
 
 
 class InapplicableError(Exception):
-    """There is nothing to check."""
+    """The check does not apply."""
 
 
 def _fresh(estimator: Any, **parameters: Any) -> Any:
-    """An unfitted copy that repeats itself, with the given parameters."""
+    """An unfitted copy with a fixed random_state and the given parameters."""
     copy = clone(estimator)
     if "random_state" in copy.get_params(deep=False):
         copy.set_params(random_state=0)
@@ -35,7 +35,7 @@ def _fresh(estimator: Any, **parameters: Any) -> Any:
 
 
 def _fitted(model: Any, X: Any, data: Data, n: int | None = None) -> Any:
-    """Fit with labels, which may be ignored, and with what else the table says that the method needs."""
+    """Fit with labels, which may be ignored, and with whatever else the method needs."""
     labels = data.labels[:n]
     return model.fit(X, labels, **needed_evidence(model, len(labels)))
 
@@ -47,7 +47,7 @@ def _needs(estimator: Any, *parameters: str) -> None:
 
 
 def _codes(model: Any, X: Any) -> NDArray:
-    """Codes as one table; the subspaces that a geometry gives are laid side by side."""
+    """Codes as one table; subspaces are concatenated."""
     codes = model.transform(X)
     if isinstance(codes, tuple):
         codes = np.concatenate([np.asarray(part).reshape(len(part), -1) for part in codes], axis=1)
@@ -65,7 +65,7 @@ def _assert_same(codes: NDArray, known: NDArray, words: str) -> None:
 
 @contextmanager
 def _refused(words: str) -> Iterator[None]:
-    """What must be refused by a ValueError."""
+    """The block must raise a ValueError."""
     try:
         yield
     except ValueError:
@@ -79,9 +79,9 @@ def check_parameters(estimator: Any, data: Data) -> None:
     given = {name: object() for name, p in parameters_of(cls).items() if p.kind is not p.VAR_KEYWORD}
     made = cls(**given)
     for name, value in given.items():
-        assert getattr(made, name) is value, f"__init__ does not store {name} as it is given"
+        assert getattr(made, name) is value, f"__init__ does not store {name} unchanged"
     added = set(vars(made)) - {name for parent in cls.__mro__ for name in parameters_of(parent)}
-    assert not added, f"__init__ sets {', '.join(sorted(added))}, which is no parameter"
+    assert not added, f"__init__ sets {', '.join(sorted(added))}, which are not parameters"
     copy = _fresh(estimator)
     before = copy.get_params(deep=False)
     assert set(before) == set(given), f"get_params gives {sorted(before)}, the signature {sorted(given)}"
@@ -124,22 +124,22 @@ def check_pictures(estimator: Any, data: Data) -> None:
 
 
 def check_row_by_row(estimator: Any, data: Data) -> None:
-    """A row's code does not depend on the rows beside it."""
+    """A row's code does not depend on the other rows."""
     model = _fitted(_fresh(estimator), data.table[:60], data, 60)
     new = data.table[50:]
     codes = _codes(model, new)
     _assert_same(_codes(model, new[::-1])[::-1], codes, "rows in reverse")
     _assert_same(np.concatenate([_codes(model, new[i : i + 1]) for i in range(len(new))]), codes, "one row at a time")
-    _assert_same(_codes(model, np.concatenate([new, 2 * new]))[: len(new)], codes, "beside other rows")
+    _assert_same(_codes(model, np.concatenate([new, 2 * new]))[: len(new)], codes, "together with other rows")
 
 
 def check_saving(estimator: Any, data: Data) -> None:
-    """A saved model comes back exactly: its parameters, its codes and what it decodes."""
+    """A saved model is restored exactly: its parameters, its codes and its decoded rows."""
     model = _fitted(_fresh(estimator), data.table, data)
     codes = _codes(model, data.table)
     with TemporaryDirectory() as folder:
         back = load(model.save(Path(folder) / "run"))
-    assert type(back) is type(model), f"it comes back as a {type(back).__name__}"
+    assert type(back) is type(model), f"it is restored as a {type(back).__name__}"
     assert set(back.get_params()) == set(model.get_params()), "its parameters are not those that were saved"
     assert np.array_equal(_codes(back, data.table), codes), "the codes are not those of the saved model"
     if hasattr(model, "inverse_transform"):
@@ -148,7 +148,7 @@ def check_saving(estimator: Any, data: Data) -> None:
 
 
 def check_random_state(estimator: Any, data: Data) -> None:
-    """An int, RandomState, Generator or None will do, repeats itself (but None), and can be saved."""
+    """int, RandomState, Generator and None are accepted, give repeatable fits (except None), and can be saved."""
     _needs(estimator, "random_state")
     for make in (lambda: 3, lambda: np.random.RandomState(3), lambda: np.random.default_rng(3), lambda: None):
         words = f"random_state={make()!r}"
@@ -159,7 +159,7 @@ def check_random_state(estimator: Any, data: Data) -> None:
         with TemporaryDirectory() as folder:
             back = load(models[0].save(Path(folder) / "run"))
         assert np.array_equal(_codes(back, data.table), codes[0]), f"{words}: the codes change by saving"
-        assert type(back.random_state) is type(models[0].random_state), f"{words} comes back as {back.random_state!r}"
+        assert type(back.random_state) is type(models[0].random_state), f"{words} is restored as {back.random_state!r}"
 
 
 def check_global_randomness(estimator: Any, data: Data) -> None:
@@ -173,7 +173,7 @@ def check_global_randomness(estimator: Any, data: Data) -> None:
 
 @contextmanager
 def _global_seed(seed: int) -> Iterator[None]:
-    """Global random states that must not change within; they are what they were afterwards."""
+    """Check that the block does not use the global random states, and restore them."""
     torch = sys.modules.get("torch")
     before = np.random.get_state(), torch and torch.get_rng_state()  # noqa: NPY002
     np.random.seed(seed)  # noqa: NPY002
@@ -238,7 +238,7 @@ def _pandas() -> Any:
 
 
 def check_warnings(estimator: Any, data: Data) -> None:
-    """Whatever it warns of, on good data and on poor ones, is of the one family of warnings."""
+    """All its warnings, on good and on poor data, are of class UnbraidWarning."""
     repeated = data.table[np.arange(len(data.table)) // 2 * 2]
     constant = data.table * [1, 1, 0, 0] + [0, 0, 1, 2]
     for X in (data.table, data.noise, repeated, constant):
@@ -250,11 +250,13 @@ def check_warnings(estimator: Any, data: Data) -> None:
                 continue  # poor data may be refused
         for warning in caught:
             name = warning.category.__name__
-            assert issubclass(warning.category, UnbraidWarning), f"a {name} of no family of ours: {warning.message}"
+            assert issubclass(warning.category, UnbraidWarning), (
+                f"a {name}, which is not an UnbraidWarning: {warning.message}"
+            )
 
 
 def check_summary(estimator: Any, data: Data) -> None:
-    """``summary()`` says what there is to say, in plain data."""
+    """``summary()`` consists of plain data and states at least a title and one fact."""
     summary = _fitted(_fresh(estimator), data.table, data).summary()
     assert isinstance(summary, Summary), f"summary() gives a {type(summary).__name__}"
     assert summary.title, "it has no title"
@@ -295,7 +297,7 @@ def check_decoding(estimator: Any, data: Data) -> None:
 
 
 def check_chance(estimator: Any, data: Data) -> None:
-    """On noise, codes tell no more about factors that have nothing to do with it than chance does."""
+    """On noise, codes predict unrelated factors no better than chance."""
     codes = _codes(_fitted(_fresh(estimator), data.noise, data), data.noise)
     rng = np.random.default_rng(0)
     chance = np.array([mcc(data.factors[rng.permutation(len(codes))], codes) for _ in range(50)])

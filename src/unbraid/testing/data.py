@@ -27,11 +27,11 @@ class Data:
     table : array (n, 4)
         A curved surface.
     pictures : array (n, 16, 16) of uint8
-        A bright spot at the place that the factors say.
+        A bright spot whose position is the two factors.
     noise : array (n, 4)
         Independent of the factors.
     labels : array (n,) of int
-        In which quarter the factors lie; given to every ``fit``, which may ignore them.
+        The quadrant of the factors; given to every ``fit``, which may ignore them.
     """
 
     factors: NDArray
@@ -53,7 +53,7 @@ def known_data(n: int = 80) -> Data:
 
 
 def needed_evidence(model: Any, n: int) -> dict[str, NDArray]:
-    """What a method needs besides X and labels, made up for an even number of rows."""
+    """What a method needs besides X and labels, generated for an even number of rows."""
     rows, method = np.arange(n), method_of_class(type(model))
     known = {"pairs": rows.reshape(2, -1).T, "time": rows, "sets": rows // 2, "covariates": rows}
     return {name: value for name, value in known.items() if method and name in method.needs}

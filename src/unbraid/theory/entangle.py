@@ -96,7 +96,7 @@ class Entangle:
         if wrong.any():
             row, column = np.argwhere(wrong)[0]
             raise ValueError(
-                f"z[{row}, {column}] is {table[row, column]:g}, which does not lie inside the support of its marginal "
+                f"z[{row}, {column}] is {table[row, column]:g}, which is outside the support of its marginal "
                 f"({wrong.sum()} such value(s)). Give marginals that z can have come from, or Entangle.estimated(z)."
             )
         return normal

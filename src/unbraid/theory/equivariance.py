@@ -48,8 +48,8 @@ def equivariance(
     :math:`Z_j` is changed by :math:`G_j` only. For each element g the linear map :math:`\rho(g)` that explains
     :math:`f(g x)` by :math:`f(x)` is fitted on one half of the samples and judged on the other.
 
-    Use it where the group is at hand (data that can be re-rendered or turned) to see whether the definition holds, and
-    which part of the code breaks it.
+    Use it where the group can be applied (data that can be re-rendered or rotated) to see whether the definition holds,
+    and which part of the code violates it.
 
     Parameters
     ----------
@@ -164,10 +164,12 @@ def _check(actions: Mapping[str, Sequence[Action]], parts: list[list[int]], code
         raise ValueError('actions must name at least one factor, each with some group elements: {"turn": [f, g]}.')
     if len(parts) < len(actions):
         raise ValueError(
-            f"{len(actions)} factors need a subspace each, got {len(parts)}. Give subspaces=[[0, 1], [2]]."
+            f"{len(actions)} factors need one subspace each; received {len(parts)}. Give subspaces=[[0, 1], [2]]."
         )
     if max(j for p in parts for j in p) >= codes.shape[1]:
-        raise ValueError(f"subspaces name code {max(j for p in parts for j in p)}, and there are {codes.shape[1]}.")
+        raise ValueError(
+            f"subspaces contain code {max(j for p in parts for j in p)}, but there are only {codes.shape[1]} codes."
+        )
     if len(codes) < 4 * codes.shape[1]:
         raise ValueError(f"{len(codes)} samples are too few for {codes.shape[1]} codes; give {4 * codes.shape[1]}.")
 

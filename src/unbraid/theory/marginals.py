@@ -59,7 +59,7 @@ class Given:
 
     @classmethod
     def of(cls, density: Any, name: str) -> "Given":
-        """The parts of a distribution; an error names what lacks."""
+        """The parts of a distribution; an error names what is missing."""
         if isinstance(density, Density):
             return cls(density.cdf, density.sf, density.ppf, density.isf, density.logpdf)
         if isinstance(density, Variable):
@@ -87,7 +87,7 @@ class Given:
 class Estimated:
     """A density estimated from a sample: T is piecewise linear through quantiles, so its inverse is exact.
 
-    Between two knots lie about five rows or more; beyond the last ones the tails are Gaussian.
+    There are about five or more rows between two knots; beyond the last ones the tails are Gaussian.
 
     Attributes
     ----------
@@ -152,8 +152,8 @@ def _line(x: np.ndarray, knots: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 def _discrete(name: str, how: str) -> str:
     return (
-        f"{name} {how}: it is discrete, and has no density. The construction is for continuous factors; leave it out, "
-        "or spread its values by noise of its own (dequantise)."
+        f"{name} {how}: it is discrete and has no density. The construction needs continuous factors; leave it out, "
+        "or add noise to its values (dequantise)."
     )
 
 

@@ -1,4 +1,4 @@
-"""Rotations that mix every factor into every code, as evenly as there are any."""
+"""Rotations that mix every factor into every code as evenly as possible."""
 
 from functools import lru_cache
 
@@ -9,7 +9,7 @@ STARTS = 20
 
 
 def mixing_matrix(n_factors: int, turn: float = 0.5) -> np.ndarray:
-    r"""A rotation on the way from the identity (turn 0) through the most even mixture that we know of (turn .5).
+    r"""A rotation between the identity (turn 0) and the most even mixture that we know of (turn .5).
 
     With :math:`d = 2^m q`, q odd, it is :math:`A = R^{\otimes m} \otimes C`: R turns a plane by ``turn`` times 90
     degrees, and C is circulant with eigenvalues :math:`e^{\pm 2 i \,\mathrm{turn}\, \phi_k}`, the phases chosen such
@@ -43,7 +43,7 @@ def mixing_matrix(n_factors: int, turn: float = 0.5) -> np.ndarray:
     if isinstance(n_factors, bool) or not isinstance(n_factors, int | np.integer) or n_factors < 2:
         raise ValueError(f"n_factors is {n_factors!r}; one factor cannot be entangled with itself. Give 2 or more.")
     if not 0 <= turn <= 1:
-        raise ValueError(f"turn is {turn!r}; it must lie between 0 (nothing changes) and 1. Try 0.5.")
+        raise ValueError(f"turn is {turn!r}; it must be between 0 (nothing changes) and 1. Try 0.5.")
     odd = int(n_factors)
     matrix = np.ones((1, 1))
     angle = turn * np.pi / 2

@@ -16,7 +16,7 @@ from unbraid.study.analysis.frames import DISENTANGLEMENT, Floats, StudyLike, ch
 from unbraid.study.analysis.paper import METRIC_TITLES, PAPER, metric_title
 from unbraid.study.analysis.resampling import over_seeds, rank_correlations
 
-PAIRS = {  # strongly correlated, says the paper
+PAIRS = {  # strongly correlated according to the paper
     ("beta_vae", "factor_vae"): "beta-vae-with-factor-vae",
     ("mig", "dci_disentanglement"): "mig-with-dci",
 }
@@ -35,7 +35,7 @@ class Agreement(Answer):
     matrices: dict[str, Any]
 
     def figure(self) -> Any:
-        """The matrix of rank correlations of each data set, in per cent."""
+        """The matrix of rank correlations of each data set, in percent."""
         n = len(next(iter(self.matrices.values())))
         side = max(2.6, 0.34 * n + 1.3)
         fig, axes = panels(len(self.matrices), 2, side + 0.4, side)
@@ -46,7 +46,7 @@ class Agreement(Answer):
 
 
 def heat_matrix(ax: Any, values: Floats, rows: Sequence[str], columns: Sequence[str] | None = None) -> None:
-    """A matrix between -100 and 100 as colours with its figures."""
+    """A matrix with values from -100 to 100 as coloured cells with numbers."""
     columns = rows if columns is None else columns
     ax.imshow(values, cmap="RdBu_r", vmin=-100, vmax=100, aspect="auto")
     for i, j in np.ndindex(values.shape):
@@ -72,7 +72,7 @@ def agreement(
     Parameters
     ----------
     metrics : sequence of str, optional
-        By default all that know the factors and are scored for every run.
+        By default all metrics that use the factors and are scored for every run.
     study, representation, n_resamples, random_state
         As for :func:`spread`.
 
@@ -104,14 +104,14 @@ def agreement(
         for j in range(i + 1, len(names))
     ]  # fmt: skip
     columns = ["dataset", "metric", "other", "correlation", "low", "high", "paper"]
-    lacking = (f"Not scored for every run, so left out: {', '.join(table.left_out)}.",) if table.left_out else ()
+    left_out = (f"Not scored for every run, so left out: {', '.join(table.left_out)}.",) if table.left_out else ()
     return Agreement(
         title="How much do the metrics agree?",
         table=pd.DataFrame(rows, columns=columns),
         claims=_claims(found.mean(axis=0), drawn.mean(axis=1), names),
-        source=f"{PAPER}, section 5.2, figure 2 (Noisy-dSprites; words only in our source)",
+        source=f"{PAPER}, section 5.2, figure 2 (Noisy-dSprites; our source has no numbers)",
         n_runs=len(values),
-        notes=("Claims are about the mean over data sets.", *lacking),
+        notes=("Claims are about the mean over data sets.", *left_out),
         matrices={name: pd.DataFrame(m, names, names) for name, m in zip(table.datasets, found)},
     )
 

@@ -1,4 +1,4 @@
-"""What a study says on a question: table, claims, figure and words."""
+"""The answer of a study to a question: table, claims, figure and summary."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,28 +7,28 @@ from unbraid.evaluation.claims import Claim
 
 
 class Unanswerable(ValueError):
-    """A study lacks what a question needs; the message says what, and how to add it."""
+    """A study does not have what a question needs; the message says what is missing and how to add it."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a study says on one question.
+    """The answer of a study to one question.
 
     Attributes
     ----------
     title : str
         The question.
     table : DataFrame
-        Every figure with its interval (``low``, ``high``: 95 %, over seeds) and the paper's (``paper``), where it
-        gives one.
+        Every figure with its interval (``low``, ``high``: 95 %, over seeds) and the paper's value
+        (``paper``), if it gives one.
     claims : tuple of Claim
         Claims of the paper, with the figures and the verdict of this study.
     source : str
-        Where the paper says so.
+        Section or figure of the paper.
     n_runs : int
-        Runs that the answer rests on.
+        Number of runs behind the answer.
     notes : tuple of str
-        What was left out, and how figures were made where that is not plain.
+        What was left out, and how numbers were computed where it is not obvious.
     """
 
     title: str
@@ -40,12 +40,12 @@ class Answer:
 
     @property
     def words(self) -> str:
-        """A line per claim, which begins with its verdict."""
+        """One line per claim, beginning with its verdict."""
         return "\n".join(claim.words for claim in self.claims)
 
     def figure(self) -> Any:
-        """The picture of the answer, a matplotlib figure."""
-        raise NotImplementedError(f"{type(self).__name__} draws no figure.")
+        """The matplotlib figure of the answer."""
+        raise NotImplementedError(f"{type(self).__name__} has no figure.")
 
     def __str__(self) -> str:
         return "\n".join([self.title, self.words, "", self.table.to_string(index=False), *self.notes])

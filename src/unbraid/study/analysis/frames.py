@@ -15,11 +15,11 @@ from unbraid.study.analysis.answers import Unanswerable
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
-SETTING = ["dataset", "method", "strength"]  # what the seeds of a cell have in common
+SETTING = ["dataset", "method", "strength"]  # shared by the runs of a cell, which differ in their seeds
 
 
 class StudyLike(Protocol):
-    """What the questions ask of a study: frames as :func:`unbraid.study.open` gives them."""
+    """What the questions need from a study: frames as returned by :func:`unbraid.study.open`."""
 
     def runs(self) -> Any: ...
     def scores(self) -> Any: ...
@@ -31,16 +31,16 @@ class StudyLike(Protocol):
 
 @dataclass(frozen=True)
 class Scored:
-    """The runs that were scored, and what they scored.
+    """The scored runs and their scores.
 
     Attributes
     ----------
     frame : DataFrame
         One row per run: run, dataset, method, strength, seed, and a column per metric.
     metrics : tuple of str
-        Those columns, without what is not a number for every run.
+        Metrics that every run has.
     left_out : tuple of str
-        Metrics that some run lacks.
+        Metrics that are missing for some runs.
     """
 
     frame: Any
@@ -58,7 +58,7 @@ class Scored:
 
     @property
     def cells(self) -> Ints:
-        """A number per row: the same for runs that differ in their seed alone."""
+        """A number per row, equal for runs that differ only in their seed."""
         return self.frame.groupby(SETTING, dropna=False, sort=True).ngroup().to_numpy()
 
     def values(self, metrics: Sequence[str]) -> Floats:
@@ -74,7 +74,7 @@ def scored(study: StudyLike, representation: str = "mean", *, methods: Sequence[
     study : Study
     representation : {"mean", "sampled"}
     methods : sequence of str, "all", optional
-        By default those that were run with several strengths, or all where none was.
+        By default those that were run with several strengths, or all if there are none.
 
     Returns
     -------
@@ -83,10 +83,10 @@ def scored(study: StudyLike, representation: str = "mean", *, methods: Sequence[
     runs, scores = study.runs(), study.scores()
     kept = scores[scores["representation"] == representation]
     if not len(kept):
-        there = sorted(scores["representation"].unique())
+        available = sorted(scores["representation"].unique())
         raise Unanswerable(
-            f"the study has no scores of the {representation!r} representation; "
-            + (f"it has: {', '.join(there)}." if there else "none of its runs is scored yet.")
+            f"the study has no scores for the {representation!r} representation; "
+            + (f"available: {', '.join(available)}." if available else "none of its runs is scored yet.")
         )
     kept = kept.assign(metric=kept["metric"].str.replace(".", "_", regex=False))
     wide = kept.pivot_table(index="run", columns="metric", values="value", dropna=False).reset_index()
@@ -119,7 +119,7 @@ def _methods(frame: Any, methods: Sequence[str] | str | None) -> list[str]:
     unknown = [name for name in methods if name not in there]
     if unknown:
         raise ValueError(
-            f"no scored run is of {', '.join(map(repr, unknown))}. Methods with scores: {', '.join(there)}."
+            f"there are no scored runs of {', '.join(map(repr, unknown))}. Methods with scores: {', '.join(there)}."
         )
     return list(methods)
 
@@ -130,20 +130,20 @@ def chosen_metrics(table: Scored, metrics: Sequence[str] | None, default: Sequen
     names = [name.replace(".", "_") for name in names]
     missing = [name for name in names if name not in table.metrics]
     if missing or len(names) < least:
-        partly = f" Some runs lack: {', '.join(table.left_out)}." if table.left_out else ""
+        partly = f" Missing for some runs: {', '.join(table.left_out)}." if table.left_out else ""
         wanted = (
             f"{', '.join(missing)} is not scored for every run"
             if missing
             else f"{len(names)} of the usual metrics are scored"
         )
         raise Unanswerable(
-            f"{wanted}; this question needs {least} or more of them, for every run. Scored for all: "
-            f"{', '.join(table.metrics) or 'none'}.{partly} `unbraid study rescore --metrics NAME` adds one."
+            f"{wanted}; this question needs at least {least}, for every run. Available: "
+            f"{', '.join(table.metrics) or 'none'}.{partly} Add one with `unbraid study rescore --metrics NAME`."
         )
     return names
 
 
-# What knows the factors and asks for their own codes; the downstream tasks have a question of their own.
+# Metrics that use the factors and ask for one code per factor; downstream tasks are a question of their own.
 DISENTANGLEMENT = tuple(
     row
     for metric in METRICS

@@ -15,7 +15,7 @@ from unbraid.study.analysis.paper import PAPER, method_title
 from unbraid.study.analysis.resampling import over_seeds, rank_correlations
 
 TC = "total_correlation"
-WEAKER = "annealed-vae"  # its strength is a capacity: more of it regularises less; the paper leaves it out, too
+WEAKER = "annealed-vae"  # its strength is a capacity: more of it regularises less; the paper leaves it out as well
 CLAIMS = ("mean-tc-grows", "sampled-tc-falls", "mean-codes-stay-correlated")  # in the order of _trends
 
 
@@ -92,7 +92,7 @@ def independence(study: StudyLike, *, n_resamples: int = 500, random_state: int 
         title="Do the regularisers make the codes independent?",
         table=table,
         claims=tuple(judged(claim, *figure) for claim, *figure in zip(CLAIMS, overall, *ends)),
-        source=f"{PAPER}, section 5.1, figure 1 (Color-dSprites; no figures in print)",
+        source=f"{PAPER}, section 5.1, figure 1 (Color-dSprites; the paper prints no numbers)",
         n_runs=len(frame),
         notes=_notes(counted),
         levels=_levels(frame),
@@ -105,13 +105,14 @@ def _both(study: StudyLike) -> Any:
     for name, table in (("mean", mean), ("sampled", sampled)):
         if TC not in table.metrics:
             raise Unanswerable(
-                f"{TC} of the {name} codes is not scored for every run; `unbraid study rescore --metrics {TC}` adds it."
+                f"{TC} of the {name} codes is not scored for every run; "
+                f"`unbraid study rescore --metrics {TC}` computes it."
             )
     right = sampled.frame[["run", TC]].rename(columns={TC: "sampled"})
     frame = mean.frame[["run", *SETTING, TC]].rename(columns={TC: "mean"}).merge(right, on="run")
     several = frame.groupby(["dataset", "method"])["strength"].transform("nunique") > 1
     if not several.any():
-        raise Unanswerable("no method was run with two strengths or more; the trend over strength needs that.")
+        raise Unanswerable("no method was run with two or more strengths, which a trend over strength needs.")
     return frame[several & frame["strength"].notna()].reset_index(drop=True)
 
 
@@ -136,6 +137,8 @@ def _levels(frame: Any) -> Any:
 
 
 def _notes(counted: Floats) -> tuple[str, ...]:
-    note = "Trend: Spearman's correlation of strength and total correlation over the runs of a method; 1 is rising."
-    left = "AnnealedVAE is not in the claims: a larger capacity regularises less."
+    note = (
+        "Trend: Spearman's correlation of strength and total correlation over the runs of a method; 1 is an increase."
+    )
+    left = "AnnealedVAE is left out of the claims: a larger capacity regularises less."
     return (note,) if counted.all() else (note, left)

@@ -25,21 +25,21 @@ QUESTIONS: dict[str, Callable[..., Answer]] = {
     "selection": selection,
     "usefulness": usefulness,
 }
-MOST_STRIPS = 600  # about 10 kB each; beyond, one run of each setting shows its strip
+MOST_STRIPS = 600  # about 10 kB each; in larger studies, one run per setting shows its strip
 
 
 def study_report(
     study: StudyLike, *, title: str = "", n_resamples: int | None = None, random_state: int = 0
 ) -> StudyPage:
-    """One self-contained page of a study: verdicts beside the paper's, tables that sort, figures, a strip per run.
+    """One self-contained page of a study: verdicts next to the paper's, sortable tables, figures, and a strip per run.
 
     Parameters
     ----------
     study : Study
-        As :func:`unbraid.study.open` gives it; nothing but its store is read.
+        From :func:`unbraid.study.open`; only its store is read.
     title : str
     n_resamples : int, optional
-        Bootstrap samples behind the intervals; 500 by default, 200 for the choice of models.
+        Bootstrap samples behind the intervals; 500 by default, 200 for model selection.
     random_state : int
 
     Returns
@@ -67,7 +67,7 @@ def study_report(
 
 
 def _asked(ask: Any, study: StudyLike, options: dict[str, Any]) -> Answer | Unanswerable:
-    """The answer, or the reason why there is none, which goes on the page."""
+    """The answer, or the reason why there is none, which the page states."""
     try:
         return ask(study, **options)
     except Unanswerable as reason:
@@ -89,7 +89,7 @@ def _range(least: int, most: int) -> str:
 
 
 def _run_table(study: StudyLike, runs: Any) -> Any:
-    """A row per run, scored or not: what it is, its status, and the paper's metrics of its mean codes."""
+    """A row per run, scored or not: its setting, status, and the paper's metrics for its mean codes."""
     base = runs[["run", *SETTING, "seed", "status"]].assign(strength=runs["strength"].astype(float))
     base["seconds"] = [f"{x:.1f}" if x == x else "" for x in runs["seconds"].astype(float)]
     if "mean" not in set(study.scores()["representation"]):
@@ -101,7 +101,7 @@ def _run_table(study: StudyLike, runs: Any) -> Any:
 
 
 def _strips(study: StudyLike, runs: Any) -> dict[str, NDArray]:
-    """The strip of every run that has one; of a large study, that of one run of each setting."""
+    """The strip of every run that has one; in a large study, of one run per setting."""
     chosen = runs if len(runs) <= MOST_STRIPS else runs.sort_values("seed").drop_duplicates(SETTING)
     found = {run: study.strip(run) for run in chosen["run"]}
     return {run: image for run, image in found.items() if image is not None}

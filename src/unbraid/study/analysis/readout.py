@@ -1,10 +1,10 @@
-"""Readers of factors in closed form, cheap enough to read every run of a study with few and with many samples."""
+"""Closed-form linear readers of factors, cheap enough for every run of a study with few and with many samples."""
 
 import numpy as np
 
 from unbraid.study.analysis.frames import Floats
 
-RIDGE = 1e-3  # share of the mean variance that is added to each direction
+RIDGE = 1e-3  # share of the mean variance added to each direction
 
 
 def read_accuracy(factors: np.ndarray, codes: Floats, n_train: int, n_test: int, n_draws: int, seed: int = 0) -> float:
@@ -18,7 +18,7 @@ def read_accuracy(factors: np.ndarray, codes: Floats, n_train: int, n_test: int,
     codes : array (n, codes)
     n_train, n_test : int
     n_draws : int
-        Times that training rows are drawn; the rows to test on stay.
+        How often training rows are drawn; the test rows stay the same.
     seed : int
 
     Returns

@@ -1,4 +1,4 @@
-"""Bootstrap over seeds: what other seeds would have given, with data sets, methods and strengths as they are."""
+"""Bootstrap over seeds: what other seeds would have given, for fixed data sets, methods and strengths."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -8,11 +8,11 @@ from scipy.stats import rankdata
 
 from unbraid.study.analysis.frames import Floats, Ints
 
-LEAST_SEEDS = 3  # of the middle cell; with fewer there is no interval
+LEAST_SEEDS = 3  # in the median cell; with fewer there is no interval
 
 
 def seeds_per_cell(cells: Ints) -> int:
-    """How many seeds the middle cell has."""
+    """Number of seeds in the median cell."""
     return int(np.median(np.bincount(cells))) if len(cells) else 0
 
 
@@ -22,12 +22,12 @@ def resamples(cells: Ints, n: int, random_state: int, *, shorter: bool = True) -
     Parameters
     ----------
     cells : array (n_runs,)
-        Runs of a cell differ in their seed alone.
+        Runs of a cell differ only in their seed.
     n : int
     random_state : int
     shorter : bool
         Draw one row less than a cell has: then the variance of a cell's mean over the draws is :math:`s^2 / S`, the
-        unbiased estimate, where S draws of S would give :math:`s^2 (S - 1) / S^2`. It matters for three seeds.
+        unbiased estimate, where S draws of S would give :math:`s^2 (S - 1) / S^2`. This matters with three seeds.
 
     Yields
     ------
@@ -96,7 +96,7 @@ def related(values: Floats, dataset_of: NDArray, datasets: Sequence[str], n: int
 
 
 def median_of_last(values: Floats, n_axes: int) -> Floats:
-    """Median over the last axes; of no resamples, nothing.
+    """Median over the last axes; empty if there are no resamples.
 
     >>> median_of_last(np.empty((0, 2, 3)), 2).shape
     (0,)

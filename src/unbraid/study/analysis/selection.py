@@ -22,13 +22,13 @@ from unbraid.study.analysis.unsupervised import HIGH_IS_GOOD, unsupervised_score
 
 @dataclass(frozen=True)
 class Selection(Answer):
-    """What a choice without labels is worth; see :class:`~unbraid.study.analysis.Answer`.
+    """How good a choice without labels is; see :class:`~unbraid.study.analysis.Answer`.
 
     Attributes
     ----------
     correlations : DataFrame
-        dataset, criterion, metric: rank correlation of an unsupervised score (its sign turned so that the better side
-        is up) with a metric, and its interval.
+        dataset, criterion, metric: rank correlation of an unsupervised score (with its sign set so that higher is
+        better) with a metric, and its interval.
     """
 
     correlations: Any
@@ -64,12 +64,11 @@ def selection(
     n_resamples: int = 200,
     random_state: int = 0,
 ) -> Selection:
-    """How often a choice made without labels of the data at hand beats a random run.
+    """How often a choice made without labels for these data beats a random run.
 
-    Two kinds of choice. A criterion that needs no labels (losses, total correlation, UDR, which asks whether models of
-    one setting agree): the run with its best value is taken. Or a setting (method and strength) that was best
-    elsewhere: with one seed, by one metric, on one data set; then it is trained with another seed. Either is compared
-    with a run drawn at random.
+    There are two kinds of choice: the run with the best value of a criterion that needs no labels (losses, total
+    correlation, or UDR, the agreement between models of one setting); or the setting (method and strength) that was
+    best for one seed, metric and data set, trained with another seed. Each is compared with a random run.
 
     Parameters
     ----------
@@ -109,7 +108,7 @@ def selection(
         source=f"{PAPER}, section 5.4, table 1",
         n_runs=len(table.frame),
         notes=(
-            "chance: that the chosen run beats a random one, ties counted half; 50 % is no choice at all.",
+            "chance: that the chosen run beats a random one, ties counted as half; 50 % is a random choice.",
             *(f"{name} is not known for every run, so it is left out." for name in missing),
         ),
         correlations=tidy(axes, {"correlation": correlated[0], "low": low, "high": high}),
@@ -135,7 +134,7 @@ def _transfer_rows(found: Floats, drawn: Floats) -> list[tuple]:
 
 
 def _with_metrics(table: Scored, names: list[str], criteria: Any) -> Floats:
-    """(runs, criteria and then metrics), the criteria turned so that high is good."""
+    """(runs, criteria and then metrics), with the signs of the criteria set so that higher is better."""
     signs = [1 if name in HIGH_IS_GOOD else -1 for name in criteria]
     return np.column_stack([criteria.to_numpy(np.float64) * signs, table.values(names)])
 
@@ -150,11 +149,11 @@ def _picked(values: Floats, n_criteria: int) -> Floats:
     scores = values[:, n_criteria:]
     best = values[:, :n_criteria].argmax(axis=0)
     won = np.sign(scores[best][:, None, :] - scores[None, :, :]) / 2 + 0.5
-    return (won.sum(axis=1) - 0.5) / (len(scores) - 1)  # its tie with itself does not count
+    return (won.sum(axis=1) - 0.5) / (len(scores) - 1)  # without its tie with itself
 
 
 def _transfer_claims(found: Floats, drawn: Floats) -> Iterator[Claim]:
-    if not np.isfinite(found[0]):  # one seed of each setting: there is no other run to look at
+    if not np.isfinite(found[0]):  # one seed per setting: there is no other run
         return
     yield judged("best-setting-repeats", found[0], *interval(found[0], drawn[:, 0], (0.0, 1.0)))
     for kind, claim in ((2, "lost-on-other-data"), (3, "lost-by-other-metric")):

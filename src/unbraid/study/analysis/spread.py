@@ -65,18 +65,18 @@ def spread(
     n_resamples: int = 500,
     random_state: int = 0,
 ) -> Spread:
-    """Scores of each method, strength and seed, and how often a bad choice beats a good one by luck of the seed.
+    """Scores of each method, strength and seed, and how often a bad choice beats a good one because of a lucky seed.
 
     The overlap of two groups is the chance that a random run of the worse one (by its mean) scores higher than a random
-    run of the better one: 50 % where they are alike, 0 where they do not overlap. Where all runs tell which strength is
-    the worst and which the best, it is too low; where those of the other seeds tell it, too high. The figure is the
-    mean of both, and the interval reaches from the lower end of the first to the upper end of the second.
+    run of the better one: 50 % if they are alike, 0 if they do not overlap. It is too low if all runs decide which
+    strength is worst and which is best, and too high if the runs of the other seeds decide. The value is the mean of
+    both, and the interval extends from the lower end of the first to the upper end of the second.
 
     Parameters
     ----------
     study : Study
     metrics : sequence of str, optional
-        By default the paper's six, as far as they are scored.
+        By default those of the paper's six that are scored.
     representation : {"mean", "sampled"}
     n_resamples : int
         Bootstrap samples behind the intervals.
@@ -103,7 +103,7 @@ def spread(
     pairs = frame[["dataset", "method"]].drop_duplicates().sort_values(["dataset", "method"])
     swept = np.isfinite(found).all(axis=1)
     if not swept.any():
-        raise Unanswerable("no method was run with two strengths or more; their overlap needs that.")
+        raise Unanswerable("no method was run with two or more strengths, which the overlap needs.")
     overall, again = (x[..., swept, :].mean(axis=(-2, -1)) for x in (both, drawn))
     ends = _between(overall, again)
     by = pd.DataFrame(
@@ -119,11 +119,11 @@ def spread(
         title="How do scores spread over methods, strengths and seeds?",
         table=table.merge(by, on=["dataset", "method", "metric"], how="left"),
         claims=(judged("runs-overlap", overall.mean(), *ends),),
-        source=f"{PAPER}, section 5.3, figure 3 (Cars3D; no figures in print)",
+        source=f"{PAPER}, section 5.3, figure 3 (Cars3D; the paper prints no numbers)",
         n_runs=len(frame),
         notes=(
             "overlap: chance that a run of the method's worst strength beats one of its best; 50 % where strength does "
-            "not matter. Taken to be possible from 2.5 % on.",
+            "not matter. Counted as possible from 2.5 %.",
         ),
         runs=frame[["run", *SETTING, "seed", *names]],
         metrics=tuple(names),
@@ -131,7 +131,7 @@ def spread(
 
 
 def _between(both: Floats, drawn: Floats) -> tuple[Floats, Floats]:
-    """From the lower end of the first estimate to the upper end of the second: one is too low, the other too high."""
+    """From the lower end of the first estimate, which is too low, to the upper end of the second, which is too high."""
     low, high = interval(both, drawn, (0.0, 1.0))
     return np.minimum(low[0], low[1]), np.maximum(high[0], high[1])
 
@@ -139,7 +139,7 @@ def _between(both: Floats, drawn: Floats) -> tuple[Floats, Floats]:
 def _overlaps(values: Floats, cells: Ints, groups: Ints) -> Floats:
     """(2, groups, metrics): chance that the worst cell of a group beats the best; NaN for groups of one cell.
 
-    First with worst and best told by all runs, then for each seed by the runs of the others.
+    First with worst and best chosen by all runs, then, for each seed, by the runs of the other seeds.
     """
     n_groups, n_metrics = groups.max() + 1, values.shape[1]
     out = np.full((2, n_groups, n_metrics), np.nan)

@@ -1,4 +1,4 @@
-"""Settings that move: best with one seed, by one metric, on one data set; and then with another of each."""
+"""Transfer of settings: the best for one seed, metric and data set, tried with others."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class SeedGrid:
     scores : array (metrics, settings, seeds)
         NaN where a setting has fewer seeds.
     run : array (settings, seeds)
-        Which run a place holds, -1 for none: a resample may hold one twice.
+        The run in each cell, -1 for none: a resample may contain a run twice.
     """
 
     scores: Floats
@@ -41,7 +41,7 @@ class SeedGrid:
         return out.reshape(self.scores.shape)
 
     def resampled(self, rng: np.random.Generator) -> "SeedGrid":
-        """As many runs of each setting less one, drawn with replacement."""
+        """One run fewer per setting, drawn with replacement."""
         n_seeds = (self.run >= 0).sum(axis=1)
         width = max(int(n_seeds.max()) - 1, 2)
         drawn = (rng.random((len(n_seeds), width)) * n_seeds[:, None]).astype(np.intp)
@@ -52,7 +52,7 @@ class SeedGrid:
 
 
 def seed_grids(table: Scored, metrics: Sequence[str]) -> list[SeedGrid]:
-    """A grid per data set; settings that a data set lacks are left out of all."""
+    """A grid per data set; settings missing from any data set are left out of all."""
     frame = table.frame.assign(setting=table.frame.groupby(["method", "strength"], dropna=False).ngroup())
     shared = set.intersection(*(set(rows["setting"]) for _, rows in frame.groupby("dataset")))
     grids = []
@@ -68,9 +68,9 @@ def seed_grids(table: Scored, metrics: Sequence[str]) -> list[SeedGrid]:
 
 
 def chances(grids: Sequence[SeedGrid]) -> Floats:
-    """(kinds,): chance that the setting chosen there beats a random run here; NaN for kinds that the study lacks.
+    """(kinds,): chance that the setting chosen there beats a random run here; NaN for kinds without data.
 
-    All seeds, metrics and data sets are gone through, none is drawn: the expectation of the paper's 10,000 draws.
+    It averages over all seeds, metrics and data sets: the expectation of the paper's 10,000 random draws.
     """
     ranks = [grid.ranks for grid in grids]
     won: dict[str, list[float]] = {kind: [] for kind in KINDS}
@@ -86,7 +86,7 @@ def chances(grids: Sequence[SeedGrid]) -> Floats:
 
 
 def _won(ranks: Floats, run: Ints, settings: Ints, own: Ints | None) -> float:
-    """Mean rank of the runs of these settings, but for the very run that made the choice."""
+    """Mean rank of the runs of these settings, without the run that made the choice."""
     found, there = ranks[settings], run[settings] >= 0
     if own is not None:
         there &= run[settings] != own[:, None]

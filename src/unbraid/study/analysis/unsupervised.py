@@ -1,4 +1,4 @@
-"""Scores that need no labels: losses, total correlation and its kin, and UDR from the stored codes."""
+"""Scores that need no labels: losses, total correlation and similar metrics, and UDR from the stored codes."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,9 +9,11 @@ import pandas as pd
 from unbraid.metrics import udr
 from unbraid.study.analysis.frames import SETTING, UNSUPERVISED, Floats, Scored, StudyLike
 
-UDR_ROWS = 1000  # as its authors take
-MOST_SIBLINGS = 10  # models compared with each other: pairs grow with the square, and the median soon stands
-LOSSES = ("loss", "reconstruction", "kl", "elbo")  # of those that training records, what one could choose by
+UDR_ROWS = 1000  # as in the paper
+MOST_SIBLINGS = (
+    10  # models compared with each other: the number of pairs grows quadratically, and the median soon settles
+)
+LOSSES = ("loss", "reconstruction", "kl", "elbo")  # training records that models could be chosen by
 HIGH_IS_GOOD = ("elbo", "UDR")
 
 
@@ -40,10 +42,10 @@ def unsupervised_scores(study: StudyLike, table: Scored) -> tuple[pd.DataFrame, 
 
 
 def udr_scores(study: StudyLike, table: Scored) -> Floats:
-    """UDR of each run among the seeds of its setting; NaN where it has no sibling.
+    """UDR of each run among the seeds of its setting; NaN if it is the only one.
 
-    Codes that carry no more than .01 nats are dead, as its authors have it. The divergence of a variational model's
-    codes is read from what is stored, its mean and its sampled codes; other models' codes are alive unless constant.
+    As in the paper, codes that carry at most .01 nats are dead. The divergence of a variational model's codes is
+    estimated from its stored mean and sampled codes; codes of other models are alive unless constant.
 
     Parameters
     ----------
@@ -67,7 +69,7 @@ def udr_scores(study: StudyLike, table: Scored) -> Floats:
 
 
 def _siblings(table: Scored) -> Iterator[Any]:
-    """Rows that differ in their seed alone, in groups of two to ten."""
+    """Rows that differ only in their seed, in groups of two to ten."""
     for _, rows in table.frame.groupby(SETTING, dropna=False):
         n_groups = -(-len(rows) // MOST_SIBLINGS)
         for k in range(n_groups):
@@ -81,7 +83,7 @@ def divergence(mean: Floats, sampled: Floats) -> Floats:
 
     .. math:: \tfrac12 \big( E[\mu^2] + s^2 - 1 - \log s^2 \big), \qquad s^2 = E[(z - \mu)^2]
 
-    exact where the posterior's variance is the same for all rows, and else a lower bound (Jensen).
+    exact if the posterior's variance is the same for all rows, otherwise a lower bound (Jensen).
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ class Usefulness(Answer):
     """Rank correlations of downstream tasks with the metrics; see :class:`~unbraid.study.analysis.Answer`."""
 
     def figure(self) -> Any:
-        """Rank correlation of every metric with every downstream figure, a panel per data set, in per cent."""
+        """Rank correlation of every metric with every downstream figure, a panel per data set, in percent."""
         datasets = list(dict.fromkeys(self.table["dataset"]))
         tasks, metrics = (list(dict.fromkeys(self.table[name])) for name in ("task", "metric"))
         fig, axes = panels(len(datasets), 2, 0.6 * len(metrics) + 2.0, 0.4 * len(tasks) + 1.6)
@@ -50,9 +50,9 @@ def usefulness(
     r"""Spearman's correlation of each metric with the accuracy of downstream tasks, and with their efficiency.
 
     The task is to predict the factors. Its efficiency is the accuracy with 100 training samples over that with 10,000.
-    A study whose protocol trains on fewer has no such figure: the efficiency is then computed from the stored codes,
-    by a linear reader (discriminants of the classes, least squares of numbers) with 100 and with up to 8000 training
-    samples, and a note says so.
+    If the study's protocol trains on fewer samples, the efficiency is computed from the stored codes by a linear reader
+    (discriminant analysis for classes, least squares for numbers) with 100 and up to 8000 training samples, which a
+    note states.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def usefulness(
         title="Are disentangled codes useful for downstream tasks?",
         table=tidy(axes, {"correlation": found, "low": low, "high": high}),
         claims=_claims(list(tasks), names, found, drawn),
-        source=f"{PAPER}, section 5.5, figures 5 and 6 (dSprites; words only in our source)",
+        source=f"{PAPER}, section 5.5, figures 5 and 6 (dSprites; our source has no numbers)",
         n_runs=len(values),
         notes=("Claims are about the median over metrics (without Modularity), tasks and data sets.", *note),
     )
@@ -104,9 +104,9 @@ def _tasks(study: StudyLike, scores: Scored, representation: str) -> tuple[dict[
     tasks["accuracy, linear reader"] = np.array([accuracy for accuracy, _ in found])
     tasks["efficiency, linear reader"] = np.array([efficiency for _, efficiency in found])
     note = (
-        f"linear reader: linear discriminants (least squares, of numbers) on the stored codes. Its efficiency is the "
-        f"accuracy with {FEW} training samples over that with up to {MANY}; the paper has 100 over 10,000 and boosted "
-        "trees."
+        f"linear reader: linear discriminant analysis (least squares for numbers) on the stored codes. Its efficiency "
+        f"is the accuracy with {FEW} training samples over that with up to {MANY}; the paper uses 100 over 10,000 and "
+        "boosted trees."
     )
     return tasks, (note,)
 

@@ -1,4 +1,4 @@
-"""(c) How much of the scores' variance do the objective and its strength explain, and how much is left to the seed?"""
+"""(c) How much of the variance of scores do the objective and its strength explain, and how much is due to the seed?"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -64,8 +64,8 @@ def variance(
     .. math:: \omega^2 = \frac{SS_{between} - (g - 1)\, MS_{seed}}{SS_{total} + MS_{seed}}
 
     with g groups (objectives, or pairs of objective and strength) and :math:`MS_{seed}` the mean square within a pair:
-    what the plain share :math:`SS_{between} / SS_{total}` of the paper tends to with many seeds. With five seeds the
-    plain share of 36 settings that do not differ at all is 20 %; with the paper's fifty it is 2 %. The table has both.
+    the limit of the paper's plain share :math:`SS_{between} / SS_{total}` for many seeds. With five seeds, the plain
+    share of 36 settings that do not differ at all is 20 %; with the paper's fifty it is 2 %. The table has both.
 
     Parameters
     ----------
@@ -87,9 +87,7 @@ def variance(
     dataset_of = scores.dataset_of
     objectives = scores.frame.groupby(["dataset", "method"]).ngroup().to_numpy()
     if seeds_per_cell(cells) < 2:
-        raise Unanswerable(
-            "most settings have one seed; what seeds leave unexplained needs two or more of each setting."
-        )
+        raise Unanswerable("most settings have one seed; the variance over seeds needs two or more for each setting.")
     found = _shares(values, cells, objectives, dataset_of, scores.datasets)
     drawn = np.empty((0, *found[..., 0, :].shape))
     if seeds_per_cell(cells) >= LEAST_SEEDS:
@@ -98,8 +96,8 @@ def variance(
             _shares(spread[rows], cells[rows], objectives[rows], dataset_of[rows], scores.datasets)[..., 0, :]
             for rows in resamples(cells, n_resamples, random_state, shorter=False)
         ])  # fmt: skip
-        # Resamples scatter about the share of the cell means as they were found, noise and all. That share is not the
-        # value, so their mean says nothing of its bias: omega squared has next to none, and the scatter alone counts.
+        # Resamples scatter around the share of the observed, noisy cell means. That share is not the value, so their
+        # mean is no estimate of its bias: omega squared has almost none, and only the scatter counts.
         drawn += found[..., 0, :] - drawn.mean(axis=0)
     low, high = interval(found[..., 0, :], drawn, (0.0, 1.0))
     columns = {"share": found[..., 0, :].clip(0), "low": low, "high": high, "plain share": found[..., 1, :]}
@@ -115,7 +113,7 @@ def variance(
         source=f"{PAPER}, section 5.3, table 2",
         n_runs=len(values),
         notes=(
-            "share: omega squared, what the paper's share tends to with many seeds; plain share: the paper's formula, "
+            "share: omega squared, the limit of the paper's share for many seeds; plain share: the paper's formula, "
             "which is too high with few seeds.",
         ),
     )
@@ -128,7 +126,7 @@ def _cell_means(values: Floats, cells: Ints) -> Floats:
 
 
 def _widened(values: Floats, cells: Ints) -> Floats:
-    """Deviations from the cell's mean, times sqrt(S / (S - 1)): drawn with replacement, they vary as fresh seeds do."""
+    """Deviations from the cell's mean, times sqrt(S / (S - 1)): drawn with replacement, they vary like new seeds."""
     size = np.bincount(cells)[cells][:, None]
     return (values - _cell_means(values, cells)) * np.sqrt(size / np.maximum(size - 1, 1))
 
