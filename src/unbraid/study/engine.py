@@ -83,9 +83,9 @@ def run_study(
         if not waiting:
             return Sitting(0, 0, 0, 0.0, 0, "done")
         deadline = None if max_time is None else time.time() + max_time
-        sitting = _Run(opened, spec, {task.run: task for task in chosen}, waiting, deadline)
+        queue = _TaskQueue(opened, spec, {task.run: task for task in chosen}, waiting, deadline)
         with working(workers, scheduler, perform) as place:
-            return sitting.work(place, progress)
+            return queue.work(place, progress)
 
 
 def _checked(indices: Sequence[int], n: int) -> list[int]:
@@ -95,7 +95,7 @@ def _checked(indices: Sequence[int], n: int) -> list[int]:
     return list(indices)
 
 
-class _Run:
+class _TaskQueue:
     """Hands out tasks and stores their results."""
 
     def __init__(
@@ -108,7 +108,7 @@ class _Run:
         self.began = time.monotonic()
 
     def work(self, place: InProcess | OnDask, progress: bool | None) -> Sitting:
-        """Until all is done; an error other than Ctrl-C leaves what runs to be put back by the next call."""
+        """Work until all is done; after an error other than Ctrl-C, the next call requeues running tasks."""
         ending = "done"
         try:
             with bar(f"study {self.spec.name}", total=len(self.waiting), show=progress) as advance:
