@@ -17,6 +17,7 @@ from unbraid.flows.likelihood import class_nll, class_parameters, log_densities,
 from unbraid.flows.spectrum import class_information
 from unbraid.flows.summary import sampled
 from unbraid.flows.training import encode_elsewhere
+from unbraid.methods import method_of_class
 from unbraid.networks.flow import Flow
 
 MOST_IMAGES = 8000  # whose codes are described; each takes some milliseconds
@@ -25,7 +26,6 @@ MOST_IMAGES = 8000  # whose codes are described; each takes some milliseconds
 class ConditionalFlow(Density):
     """A flow with a condition: classes, soft labels or continuous values."""
 
-    _needs_labels = False
     _parameter_constraints = {"condition": CONDITIONS, "latent": tuple(FAMILIES)}
 
     def __init__(self, *, condition: str = "auto", latent: str = "normal", **settings: Any):
@@ -57,11 +57,16 @@ class ConditionalFlow(Density):
         def take(index: np.ndarray, rng: np.random.Generator) -> Tensor:
             return rows[picked[torch.from_numpy(index)]]
 
-        evaluate = self._evaluation(flow, condition, rows, values, train, held, labels.kind, split)
+        evaluate = self._evaluation(flow, condition, rows, values, (train, held), labels, split)
         identity = self._flow_identity(seed, given, flow)
         self._train(condition, take, evaluate, flow, training, identity)
         self._describe(X, values, labels, after)
         return self
+
+    @property
+    def _needs_labels(self) -> bool:
+        method = method_of_class(type(self))
+        return method is not None and "labels" in method.needs
 
     def _parsed(self, y: Any, n: int) -> Labels:
         if y is None and self._needs_labels:
@@ -101,25 +106,18 @@ class ConditionalFlow(Density):
         return np.concatenate(train), held_out if len(held_out) else np.concatenate(train)
 
     def _evaluation(
-        self,
-        flow: Flow,
-        condition: Condition,
-        rows: Tensor,
-        values: np.ndarray,
-        train: np.ndarray,
-        held: np.ndarray,
-        kind: str,
-        rng: np.random.Generator,
-    ) -> Any:
+        self, flow: Flow, condition: Condition, rows: Tensor, values: np.ndarray, split: tuple[np.ndarray, np.ndarray],
+        labels: Labels, rng: np.random.Generator,
+    ) -> Any:  # fmt: skip
         """-log-likelihood of held-out points under the statistics of training points, both with the data noise."""
         sizes = (3000, 1000) if rows.ndim == 4 else (5000, 2000)
-        parts = [rng.permutation(index)[:size] for index, size in zip((train, held), sizes)]
+        parts = [rng.permutation(index)[:size] for index, size in zip(split, sizes)]
         noisy = [
             rows[torch.from_numpy(i)]
             + self.noise_ * torch.from_numpy(rng.standard_normal((len(i), *rows.shape[1:]), dtype=np.float32))
             for i in parts
         ]
-        if kind == "continuous":
+        if labels.kind == "continuous":
             at = torch.from_numpy(values[parts[1]].T.astype(np.float32))
 
             def continuous(theta: Tensor, extra: Tensor) -> np.ndarray:
@@ -128,7 +126,7 @@ class ConditionalFlow(Density):
                 return (self._family.nll(r.transpose(1, 2), p).sum(1) - volume).mean(1).numpy()
 
             return continuous
-        weights = one_hot(values, int(values.max()) + 1) if kind == "classes" else torch.from_numpy(values)
+        weights = _class_weights(values, labels)
         fit_on, judge_on = (weights[torch.from_numpy(i)] for i in parts)
 
         def by_class(theta: Tensor, extra: Tensor) -> np.ndarray:
@@ -141,56 +139,35 @@ class ConditionalFlow(Density):
 
     def _describe(self, X: np.ndarray, values: np.ndarray, labels: Labels, rng: np.random.Generator) -> None:
         """Statistics of the codes of all points (of 8,000 images) with the data noise; order, information."""
-        if labels.kind == "continuous":
-            self.priors_ = np.array([])
-        else:
-            whole = one_hot(values, len(labels.classes)) if labels.kind == "classes" else torch.from_numpy(values)
-            self.priors_ = whole.mean(0).numpy()
+        continuous = labels.kind == "continuous"
+        self.classes_, self.condition_ = labels.classes, labels.kind
+        self._centre, self._scale = labels.centre, labels.scale
+        self.priors_ = np.array([]) if continuous else _class_weights(values, labels).mean(0).numpy()
         if len(self._network_shape) == 3 and len(X) > MOST_IMAGES:
             some = _some_of(values, labels.kind, rng)
             X, values = X[some], values[some]
         noisy = X + (self.noise_ * rng.standard_normal(X.shape)).astype(X.dtype)
         r = self._encode(noisy)[0].astype(np.float64)
-        self.classes_, self.condition_ = labels.classes, labels.kind
-        self._centre, self._scale = labels.centre, labels.scale
-        if labels.kind == "continuous":
-            first, second = self._parameters_at(values)
+        if continuous:
+            centre = self._parameters_at(values)[0]
+            stds = np.sqrt(((r - centre) ** 2).mean(0))
         else:
-            weights = one_hot(values, len(labels.classes)) if labels.kind == "classes" else torch.from_numpy(values)
-            p = class_parameters(self._family, torch.from_numpy(r)[None], weights)
-            first, second = p[0][0].numpy(), p[1][0].numpy()
-        stds = self._spread(r, values, first, labels.kind)
-        centre = first if labels.kind == "continuous" else self._own_mean(r, values, labels.kind)
+            weights = _class_weights(values, labels)
+            centre, stds = _within_classes(r, weights.numpy())
         self._rank(*self._reach(r.astype(X.dtype), r - centre, rng))
         self.stds_ = stds[self.order_]
-        if labels.kind == "continuous":
-            total = r.var(0)
-            self.information_ = 0.5 * np.log(np.maximum(total / stds**2, 1))[self.order_]
+        if continuous:
+            self.information_ = 0.5 * np.log(np.maximum(r.var(0) / stds**2, 1))[self.order_]
             self.middle_ = np.median(r, 0)[self.order_]
             return
-        self.parameters_ = np.stack((first[:, self.order_], second[:, self.order_]))
+        p = class_parameters(self._family, torch.from_numpy(r)[None], weights)
+        self.parameters_ = np.stack([q[0].numpy()[:, self.order_] for q in p])
         some = rng.permutation(len(r))[:2000]
         logs = log_densities(self._family, r[some][:, self.order_], (self.parameters_[0], self.parameters_[1]))
-        hard = values[some] if labels.kind == "classes" else values[some].argmax(1)
-        self.information_ = class_information(logs, hard, self.priors_)
+        self.information_ = class_information(logs, weights[some].argmax(1).numpy(), self.priors_)
         self.middle_ = self._family.link(np.median(r, 0)[self.order_])
         if self._needs_labels:
             checks.warn_of_few_conditions(len(self.classes_), self.n_informative_)
-
-    def _spread(self, r: np.ndarray, values: np.ndarray, first: np.ndarray, kind: str) -> np.ndarray:
-        """RMS over classes of the per-class std of the flow's output (GIN's spectrum); RMS residual if continuous."""
-        if kind == "continuous":
-            return np.sqrt(((r - first) ** 2).mean(0))
-        weights = np.eye(len(self.classes_))[values] if kind == "classes" else values
-        total = weights.sum(0)[:, None]
-        mean = weights.T @ r / total
-        var = np.stack([w @ (r - m) ** 2 for w, m in zip(weights.T, mean)]) / total
-        return np.sqrt(var.mean(0))
-
-    def _own_mean(self, r: np.ndarray, values: np.ndarray, kind: str) -> np.ndarray:
-        """The mean code of each point's class."""
-        weights = np.eye(len(self.classes_))[values] if kind == "classes" else values
-        return weights @ (weights.T @ r / weights.sum(0)[:, None])
 
     def _summary(self) -> Summary:
         shown = super()._summary()
@@ -202,6 +179,19 @@ class ConditionalFlow(Density):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = self._needs_labels
         return tags
+
+
+def _class_weights(values: np.ndarray, labels: Labels) -> Tensor:
+    """Of each row, (n, n_classes): 0 and 1 for hard labels."""
+    return one_hot(values, len(labels.classes)) if labels.kind == "classes" else torch.from_numpy(values)
+
+
+def _within_classes(r: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The mean code of each point's class, (n, d), and the RMS over classes of the std in a class (GIN's spectrum)."""
+    total = weights.sum(0)[:, None]
+    means = weights.T @ r / total
+    variances = np.stack([w @ (r - m) ** 2 for w, m in zip(weights.T, means)]) / total
+    return weights @ means, np.sqrt(variances.mean(0))
 
 
 def _some_of(values: np.ndarray, kind: str, rng: np.random.Generator) -> np.ndarray:

@@ -53,21 +53,17 @@ class Density(FlowEstimator):
         X = self._new_rows(X).array()
         r, volume = self._encode(X)
         r = r[:, self.order_].astype(np.float64)
-        if self.condition_ == "continuous" or labels is not None:
-            if labels is None:
-                raise ValueError(
-                    "the condition of this model is continuous: score_samples needs labels, one row per point."
-                )
-            p = self._parameters_of(labels, len(X))
-            q = (torch.from_numpy(p[0]), torch.from_numpy(p[1]))
-            return -self._family.nll(torch.from_numpy(r), q).sum(1).numpy() + volume
-        logs = np.stack(
-            [
-                -self._family.nll(torch.from_numpy(r), (torch.from_numpy(a), torch.from_numpy(b))).sum(1).numpy()
-                for a, b in zip(*self.parameters_)
-            ]
-        )
+        if labels is None and self.condition_ == "continuous":
+            raise ValueError("this model has a continuous condition: give score_samples labels, one row per point.")
+        if labels is not None:
+            return self._log_density(r, self._parameters_of(labels, len(X))) + volume
+        logs = np.stack([self._log_density(r, p) for p in zip(*self.parameters_)])
         return np.logaddexp.reduce(logs + np.log(self.priors_)[:, None], axis=0) + volume
+
+    def _log_density(self, r: np.ndarray, p: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+        """Of the flow's output r (n, d), given parameters that broadcast against it."""
+        q = torch.from_numpy(p[0]), torch.from_numpy(p[1])
+        return -self._family.nll(torch.from_numpy(r), q).sum(1).numpy()
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log-likelihood."""
@@ -89,7 +85,7 @@ class Density(FlowEstimator):
         check_is_fitted(self, "theta_")
         rng = np.random.default_rng(seed_of(random_state))
         if label is None and self.condition_ == "continuous":
-            raise ValueError("the condition of this model is continuous: sample needs label, one value or row.")
+            raise ValueError("this model has a continuous condition: give sample a label, one value or row.")
         if label is None:
             label = self.classes_[rng.choice(len(self.classes_), n, p=self.priors_)]
         elif self.condition_ == "continuous":

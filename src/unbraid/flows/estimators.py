@@ -104,7 +104,6 @@ class GIN(ConditionalFlow):
     """
 
     _kind = "gin"
-    _needs_labels = True
 
 
 class RealNVP(ConditionalFlow):

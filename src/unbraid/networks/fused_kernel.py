@@ -92,40 +92,30 @@ def _linear(
 
 
 @jit
-def _couple(
-    theta: Array,
-    at: int,
-    n_in: int,
-    n_out: int,
-    hidden: int,
-    limit: float,
-    u: Array,
-    x: Array,
-    y: Array,
-    h1: Array,
-    h2: Array,
-    a: Array,
-    e: Array,
-    known: bool,
-    mean: Array,
-    size: int,
-) -> int:
-    """y = x exp(s) + t with (s, t) from u; keeps h1, h2 and the raw s in a, and exp(s) in e, unless ``known``.
+def _size(n_in: int, n_out: int, hidden: int) -> int:
+    """Parameters of the sub-network of one half of a block."""
+    return hidden * (n_in + 1) + hidden * (hidden + 1) + 2 * n_out * (hidden + 1)
 
-    Returns the next offset.
-    """
-    w1 = theta[at : at + hidden * n_in].reshape((hidden, n_in))
-    at += hidden * n_in
-    b1 = theta[at : at + hidden]
-    at += hidden
-    w2 = theta[at : at + hidden * hidden].reshape((hidden, hidden))
-    at += hidden * hidden
-    b2 = theta[at : at + hidden]
-    at += hidden
-    w3 = theta[at : at + 2 * n_out * hidden].reshape((2 * n_out, hidden))
-    at += 2 * n_out * hidden
-    b3 = theta[at : at + 2 * n_out]
-    at += 2 * n_out
+
+@jit
+def _layers(theta: Array, at: int, n_in: int, n_out: int, hidden: int) -> tuple:
+    """Weights and biases of the three layers of a sub-network whose parameters begin at ``at``, as views."""
+    first, second = at + hidden * (n_in + 1), at + hidden * (n_in + hidden + 2)
+    end = at + _size(n_in, n_out, hidden)
+    return (
+        theta[at : first - hidden].reshape((hidden, n_in)), theta[first - hidden : first],
+        theta[first : second - hidden].reshape((hidden, hidden)), theta[second - hidden : second],
+        theta[second : end - 2 * n_out].reshape((2 * n_out, hidden)), theta[end - 2 * n_out : end],
+    )  # fmt: skip
+
+
+@jit
+def _couple(
+    theta: Array, at: int, n_in: int, n_out: int, hidden: int, limit: float, u: Array, x: Array, y: Array, h1: Array,
+    h2: Array, a: Array, e: Array, known: bool, mean: Array, size: int,
+) -> None:  # fmt: skip
+    """y = x exp(s) + t with (s, t) from u; keeps h1, h2 and the raw s in a, and exp(s) in e, unless ``known``."""
+    w1, b1, w2, b2, w3, b3 = _layers(theta, at, n_in, n_out, hidden)
     _linear(w1, False, b1, u, h1, n_in, hidden, size, True)
     _linear(w2, False, b2, h1, h2, hidden, hidden, size, True)
     _linear(w3, False, b3, h2, a, hidden, 2 * n_out, size, False)
@@ -143,7 +133,6 @@ def _couple(
     for o in range(n_out):
         for t in range(size):
             y[o, t] = x[o, t] * e[o, t] + a[n_out + o, t]
-    return at
 
 
 @jit
@@ -180,31 +169,12 @@ def _accumulate(g: Array, u: Array, dw: Array, db: Array, n_out: int, n_in: int,
 
 @jit
 def _uncouple(
-    theta: Array,
-    grad: Array,
-    at: int,
-    n_in: int,
-    n_out: int,
-    hidden: int,
-    limit: float,
-    u: Array,
-    x: Array,
-    h1: Array,
-    h2: Array,
-    a: Array,
-    e: Array,
-    dy: Array,
-    dx: Array,
-    du: Array,
-    work: Array,
-    size: int,
-) -> None:
+    theta: Array, grad: Array, at: int, n_in: int, n_out: int, hidden: int, limit: float, u: Array, x: Array, h1: Array,
+    h2: Array, a: Array, e: Array, dy: Array, dx: Array, du: Array, work: Array, size: int,
+) -> None:  # fmt: skip
     """Gradient of :func:`_couple`: adds to grad, dx = dy exp(s), du = what reaches u through the sub-network."""
-    o1 = at + hidden * n_in
-    o2 = o1 + hidden
-    o3 = o2 + hidden * hidden
-    o4 = o3 + hidden
-    o5 = o4 + 2 * n_out * hidden
+    w1, _, w2, _, w3, _ = _layers(theta, at, n_in, n_out, hidden)
+    dw1, db1, dw2, db2, dw3, db3 = _layers(grad, at, n_in, n_out, hidden)
     ga, g1, g2, mean = work[: 2 * n_out], work[-2 * hidden - 1 : -hidden - 1], work[-hidden - 1 : -1], work[-1]
     mean[:] = np.float32(0)
     for o in range(n_out):
@@ -219,42 +189,34 @@ def _uncouple(
             v = inverse * a[o, t]
             ga[o, t] = (ga[o, t] - part * mean[t]) * np.float32(ATAN) / (np.float32(1) + v * v)
     none = theta[:0]
-    _accumulate(ga, h2, grad[o4:o5].reshape((2 * n_out, hidden)), grad[o5 : o5 + 2 * n_out], 2 * n_out, hidden, size)
-    _linear(theta[o4:o5].reshape((2 * n_out, hidden)), True, none, ga, g2, 2 * n_out, hidden, size, False)
+    _accumulate(ga, h2, dw3, db3, 2 * n_out, hidden, size)
+    _linear(w3, True, none, ga, g2, 2 * n_out, hidden, size, False)
     for o in range(hidden):
         for t in range(size):
             g2[o, t] = g2[o, t] if h2[o, t] > np.float32(0) else np.float32(0)
-    _accumulate(g2, h1, grad[o2:o3].reshape((hidden, hidden)), grad[o3:o4], hidden, hidden, size)
-    _linear(theta[o2:o3].reshape((hidden, hidden)), True, none, g2, g1, hidden, hidden, size, False)
+    _accumulate(g2, h1, dw2, db2, hidden, hidden, size)
+    _linear(w2, True, none, g2, g1, hidden, hidden, size, False)
     for o in range(hidden):
         for t in range(size):
             g1[o, t] = g1[o, t] if h1[o, t] > np.float32(0) else np.float32(0)
-    _accumulate(g1, u, grad[at:o1].reshape((hidden, n_in)), grad[o1:o2], hidden, n_in, size)
-    _linear(theta[at:o1].reshape((hidden, n_in)), True, none, g1, du, hidden, n_in, size, False)
+    _accumulate(g1, u, dw1, db1, hidden, n_in, size)
+    _linear(w1, True, none, g1, du, hidden, n_in, size, False)
 
 
 @jit
 def _tile(
-    theta: Array,
-    permutations: Array,
-    hidden: int,
-    limit: float,
-    current: Array,
-    saved: Array,
-    exps: Array,
-    known: bool,
-    mean: Array,
-    size: int,
-) -> None:
+    theta: Array, permutations: Array, hidden: int, limit: float, current: Array, saved: Array, exps: Array,
+    known: bool, mean: Array, size: int,
+) -> None:  # fmt: skip
     """Codes of one tile in place; ``saved`` (blocks, rows, tile) keeps what the gradient needs, ``exps`` the scales.
 
     Without ``known`` scales, ``saved`` has one block, which all use in turn: the first pass needs none afterwards.
     """
     blocks, d = permutations.shape
     first, second = d // 2, d - d // 2
-    at = 0
+    n1, n2 = _size(second, first, hidden), _size(first, second, hidden)
     for b in range(blocks):
-        s, e = saved[b % len(saved)], exps[b]
+        s, e, at = saved[b % len(saved)], exps[b], b * (n1 + n2)
         for i in range(d):
             row = current[permutations[b, i]]
             for t in range(size):
@@ -262,14 +224,27 @@ def _tile(
         i = d + first
         j = i + 2 * hidden
         y1, h1, h2, a, e1 = s[d:i], s[i : i + hidden], s[i + hidden : j], s[j : j + 2 * first], e[:first]
-        at = _couple(
-            theta, at, second, first, hidden, limit, s[first:d], s[:first], y1, h1, h2, a, e1, known, mean, size
-        )
+        _couple(theta, at, second, first, hidden, limit, s[first:d], s[:first], y1, h1, h2, a, e1, known, mean, size)
         i = j + 2 * first
         j = i + 2 * hidden
         h1, h2, a, e2 = s[i : i + hidden], s[i + hidden : j], s[j:], e[first:]
-        at = _couple(
-            theta, at, first, second, hidden, limit, y1, s[first:d], current[first:], h1, h2, a, e2, known, mean, size
+        _couple(
+            theta,
+            at + n1,
+            first,
+            second,
+            hidden,
+            limit,
+            y1,
+            s[first:d],
+            current[first:],
+            h1,
+            h2,
+            a,
+            e2,
+            known,
+            mean,
+            size,
         )
         for i in range(first):
             for t in range(size):
@@ -278,25 +253,13 @@ def _tile(
 
 @jit
 def _tile_gradient(
-    theta: Array,
-    permutations: Array,
-    hidden: int,
-    limit: float,
-    dy: Array,
-    dx: Array,
-    du: Array,
-    saved: Array,
-    exps: Array,
-    grad: Array,
-    work: Array,
-    size: int,
-) -> None:
+    theta: Array, permutations: Array, hidden: int, limit: float, dy: Array, dx: Array, du: Array, saved: Array,
+    exps: Array, grad: Array, work: Array, size: int,
+) -> None:  # fmt: skip
     """Adds the parameters' gradient of one tile to ``grad``; ``dy`` is the gradient of its codes and is used up."""
     blocks, d = permutations.shape
     first, second = d // 2, d - d // 2
-    shared = 2 * hidden + hidden * hidden
-    n1 = shared + hidden * second + 2 * first * (hidden + 1)
-    n2 = shared + hidden * first + 2 * second * (hidden + 1)
+    n1, n2 = _size(second, first, hidden), _size(first, second, hidden)
     for b in range(blocks - 1, -1, -1):
         s, e, at = saved[b], exps[b], b * (n1 + n2)
         i = d + first + 2 * hidden + 2 * first
@@ -320,16 +283,9 @@ def _tile_gradient(
 
 @jit
 def run(
-    theta: Array,
-    permutations: Array,
-    hidden: int,
-    limit: float,
-    x: Array,
-    z: Array,
-    exps: Array,
-    dz: Array,
+    theta: Array, permutations: Array, hidden: int, limit: float, x: Array, z: Array, exps: Array, dz: Array,
     grad: Array,
-) -> None:
+) -> None:  # fmt: skip
     """Codes z of one model and its scales ``exps`` or, where ``dz`` has the gradient of z, that of the parameters.
 
     The gradient computes the other activations of a tile again: cheaper than writing them to memory and reading them.
