@@ -142,20 +142,20 @@ DIGITS = Experiment(
     "digits",
     "The paper's network (2,620,192 parameters) with labels, batches of 240, noise 0.01, rate 0.001 and then a tenth. "
     "MNIST (60,000) in place of EMNIST (240,000), and EMNIST too where its file is given. Small scale trains for four "
-    "minutes, or a few steps on from a checkpoint; the table says how many epochs it had. The paper has 95.",
+    "minutes, or a few steps on from a checkpoint; see the table for the number of epochs. The paper has 95.",
     digits_cells,
     run_digits,
     version=2,
 )
 NO_EFFECT = "The bound was 0 at first and was raised after the first run, as no effect at all would have passed."
-EARLY = "The paper trains 95 epochs of 240,000 digits; the table says how many were trained here."
+EARLY = "The paper trains 95 epochs of 240,000 digits; see the table for how many were trained here."
 
 PAPER = Paper(
     name="gin",
     title="GIN: disentanglement by nonlinear ICA with general incompressible-flow networks",
     reference="Sorrenson, Rother and Koethe (2020), ICLR",
     about="Artificial data as in the paper, over eight mixtures and mixings where the paper shows one. Digits are "
-    "those of MNIST, a quarter of EMNIST's; the table says how long the training was.",
+    "those of MNIST, a quarter of EMNIST's; see the table for the length of training.",
     experiments=(ARTIFICIAL, DIGITS),
     claims=(
         PaperClaim(

@@ -20,7 +20,7 @@ def load_digits(name: str, split: str) -> tuple[np.ndarray, np.ndarray]:
     try:
         data: Any = load(name, split=split)
     except FileNotFoundError:  # said without the folder, as the page goes to others
-        raise FileNotFoundError(f"{name} is not here: put its files into the folder that UNBRAID_DATA names.") from None
+        raise FileNotFoundError(f"{name} not found: put its files into the folder given by UNBRAID_DATA.") from None
     images, factors = data.rows(np.arange(len(data)))
     return images, factors[:, 0]
 

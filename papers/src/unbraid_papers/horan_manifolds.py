@@ -173,7 +173,7 @@ def as_rows(X: NDArray) -> NDArray:
 
 
 def textbook_lem(X: NDArray, seed: int, neighbors: tuple[int, ...] = LEM_NEIGHBORS) -> NDArray[np.float64]:
-    """The two slowest eigenvectors, whatever they are, and fastICA; k by the paper's score of local isometry.
+    """The two slowest eigenvectors and fastICA; k by the paper's score of local isometry.
 
     The library's own ``LaplacianICA`` passes over eigenvectors that are functions of earlier ones.
     """

@@ -55,7 +55,7 @@ class Ledger:
             self._connection.execute("INSERT INTO about VALUES (?, ?)", (paper, scale))
         elif tuple(found) != (paper, scale):
             raise ValueError(
-                f"{self._file.parent} holds {found[0]} at scale {found[1]}, and this is {paper} at scale {scale}. "
+                f"{self._file.parent} contains {found[0]} at scale {found[1]}, but this is {paper} at scale {scale}. "
                 "Choose another folder."
             )
 
@@ -87,4 +87,4 @@ def _scalar(value: Any) -> Any:
     """A number of NumPy as one of Python."""
     if isinstance(value, np.generic):
         return value.item()
-    raise TypeError(f"cells and results are made of plain values; this is {type(value).__name__}.")
+    raise TypeError(f"cells and results must consist of plain values, got {type(value).__name__}.")

@@ -29,7 +29,7 @@ def export_folder() -> Path | None:
 
 
 def study_cells(scale: str) -> list[Cell]:
-    """A cell per question. It is known by what the export holds: another export is asked anew."""
+    """A cell per question. It is identified by the content of the export, so another export is analysed again."""
     folder = export_folder()
     known = "none" if folder is None else _fingerprint(folder)
     return [{"question": question, "export": known} for question in QUESTIONS]

@@ -71,7 +71,7 @@ class Page:
         page.table(("experiment", "cells", "CPU minutes", "what"), [_experiment_row(e) for e in self.experiments])
         lacking = [f"{e['name']}: {why}" for e in self.experiments for why in e["missing"]]
         if lacking:
-            page.note(["Not run, because a file or a package is missing:", *lacking], "look")
+            page.note(["Not run because a file or a package is missing:", *lacking], "look")
         page.text("To run it again:").code(f"unbraid reproduce {self.paper} --scale {self.scale}")
         return page
 
@@ -133,7 +133,7 @@ def _claim_row(claim: PaperClaim) -> tuple[str, ...]:
 
 
 def _claim_values(claim: PaperClaim) -> dict[str, Any]:
-    """What page.json says of a claim."""
+    """A claim in page.json."""
     return {
         "id": claim.id,
         "verdict": claim.verdict,

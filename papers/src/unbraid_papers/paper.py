@@ -199,7 +199,9 @@ class Paper:
     def __post_init__(self) -> None:
         counts = Counter(claim.id for claim in (*self.claims, *self.beyond))
         if twice := [name for name, count in counts.items() if count > 1]:
-            raise ValueError(f"ids of claims are unique in a paper; {self.name} has {', '.join(twice)} more than once.")
+            raise ValueError(
+                f"claim ids must be unique within a paper; {self.name} has {', '.join(twice)} more than once."
+            )
 
     def reproduce(
         self, *, scale: str = "small", out: str | os.PathLike | None = None, progress: bool | None = None

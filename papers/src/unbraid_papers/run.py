@@ -1,4 +1,4 @@
-"""Run what is missing of a paper, cell by cell, then judge and draw."""
+"""Run the missing cells of a paper, judge its claims, and draw its figures."""
 
 import time
 import warnings
@@ -30,9 +30,9 @@ def run_paper(paper: Paper, scale: str, out: Path, *, progress: bool | None = No
         Written to ``out``: page.html, page.json and images.
     """
     if scale not in SCALES:
-        raise ValueError(f"scale is {scale!r}; it must be one of {', '.join(SCALES)}.")
+        raise ValueError(f"scale={scale!r} is not a scale. Available: {', '.join(SCALES)}.")
     if out.exists() and not out.is_dir():
-        raise FileExistsError(f"{out} is a file; it was left alone. Choose another folder.")
+        raise FileExistsError(f"{out} is a file, not a folder. Choose another folder.")
     out.mkdir(parents=True, exist_ok=True)
     bench = Bench(scale, out)
     ledger = Ledger(out / "rows.sqlite", paper.name, scale)
@@ -74,6 +74,6 @@ def _run_cells(
 def _measured(run: Any, cell: Cell, bench: Bench) -> dict[str, Any]:
     began, cpu = time.monotonic(), time.process_time()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what a method says of itself is the experiment's to keep
+        warnings.simplefilter("ignore")  # experiments record what they need of a method's warnings
         found = dict(run(dict(cell), bench))
     return {**found, "seconds": time.monotonic() - began, "cpu_seconds": time.process_time() - cpu}

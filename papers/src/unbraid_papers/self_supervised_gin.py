@@ -111,11 +111,11 @@ def digits_cells(scale: str) -> list[Cell]:
 
 
 def run_digits(cell: Cell, bench: Bench) -> Mapping[str, Any]:
-    """Train on shifts, rotations and scalings of digits; at small scale, go on from a checkpoint of that training."""
+    """Train on shifts, rotations and scalings of digits; at small scale, resume from a checkpoint of that training."""
     checkpoint = bench.checkpoint(cell)
     if bench.scale == "small" and not checkpoint.exists():
         raise FileNotFoundError(
-            f"No training on {cell['data']} to go on from: --scale paper makes one in hours. Copy its checkpoints "
+            f"No checkpoint of a training on {cell['data']}: --scale paper makes one in hours. Copy its checkpoints "
             "folder into the folder of this reproduction."
         )
     images, _ = load_digits(cell["data"], "train")
@@ -254,7 +254,7 @@ DIGITS = Experiment(
     run_digits,
     version=3,
 )
-EARLY = "The paper trains 20 epochs of four times as many digits; the table says how many were trained here."
+EARLY = "The paper trains 20 epochs of four times as many digits; see the table for how many were trained here."
 
 
 def follow_one_code(results: Results) -> dict[str, Part]:

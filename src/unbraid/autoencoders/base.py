@@ -33,7 +33,7 @@ class AutoencoderEstimator(AutoencoderCoder):
     preset : "small", "patches", "paper" or "paper-dense"
         "paper" is the protocol of the large study to the letter: its convolutional networks and initialisation, batch
         64, 300,000 steps, learning rate 1e-4; hours a model on a CPU. "paper-dense" has its fully connected
-        networks. "small" has light networks, 10,000 steps and learning rate 1e-3; its decoder makes every place
+        networks. "small" has light networks, 10,000 steps and learning rate 1e-3; its decoder makes every patch
         of an image by one small network, which favours codes for position and suits plain objects. "patches" has
         light networks for rich images such as faces.
     encoder, decoder : torch modules, optional
@@ -93,7 +93,7 @@ class AutoencoderEstimator(AutoencoderCoder):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if (self.encoder is None) != (self.decoder is None):
-            raise ValueError("give both encoder and decoder, or neither: they must fit each other.")
+            raise ValueError("set both encoder and decoder, or neither: they must match.")
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Train on X.
@@ -114,7 +114,7 @@ class AutoencoderEstimator(AutoencoderCoder):
         seed = self._seed()
         self._before_training(points, seed)
         networks = self._networks(shape, preset, torch.Generator().manual_seed(seed))
-        self._try_out(networks)
+        self._check_networks(networks)
         self._train(networks, points, self._schedule(preset), preset, seed)
         self._after_training(points)
         return self
@@ -145,10 +145,10 @@ class AutoencoderEstimator(AutoencoderCoder):
         points.scale = self.scale_ = float(np.sqrt(squares / (points.n * self.n_features_in_))) or 1.0
 
     def _before_training(self, points: Points, seed: int) -> None:
-        """A place for what must be known first."""
+        """Hook: what must be computed before training."""
 
     def _after_training(self, points: Points) -> None:
-        """A place for statistics of the trained model."""
+        """Hook: statistics of the trained model."""
 
     def _networks(self, shape: tuple[int, ...], preset: Preset, generator: torch.Generator) -> nn.ModuleDict:
         """Encoder and decoder with fresh weights, drawn from ``generator`` alone."""
@@ -164,8 +164,8 @@ class AutoencoderEstimator(AutoencoderCoder):
     def _n_codes(self) -> int:
         return int(self.n_factors)
 
-    def _try_out(self, networks: nn.ModuleDict) -> None:
-        """Whether the networks fit the data and each other; the user's own may not."""
+    def _check_networks(self, networks: nn.ModuleDict) -> None:
+        """Check that the user's own networks match the data and each other."""
         if self.encoder is None:
             return
         shape = (2, *self._network_shape)
@@ -174,13 +174,13 @@ class AutoencoderEstimator(AutoencoderCoder):
             codes = networks["encoder"](as_images(torch.zeros(2, *self.row_shape_), self.row_shape_))
             if tuple(codes.shape) != wanted:
                 raise ValueError(
-                    f"the encoder gives {tuple(codes.shape)} for a batch of shape {shape}; {type(self).__name__} needs "
-                    f"{wanted}: {self._n_heads} x n_factors={self._n_codes} numbers a point."
+                    f"the encoder returns shape {tuple(codes.shape)} for a batch of shape {shape}; "
+                    f"{type(self).__name__} needs {wanted}: {self._n_heads} x n_factors={self._n_codes} values a row."
                 )
             decoded = networks["decoder"](codes[:, : self._n_codes])
         if tuple(decoded.shape) != shape:
             raise ValueError(
-                f"the decoder gives {tuple(decoded.shape)} for 2 codes; it must give {shape}, like the data."
+                f"the decoder returns shape {tuple(decoded.shape)} for 2 codes; it must return {shape}, as the data."
             )
 
     def _schedule(self, preset: Preset) -> Schedule:

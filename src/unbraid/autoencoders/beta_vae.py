@@ -12,14 +12,14 @@ from unbraid.training.trainer import Schedule
 class BetaVAE(VAE):
     r"""beta-VAE: minimises :math:`E_{q(z|x)}[-\log p(x|z)] + \beta\, KL(q(z|x) \| p(z))`.
 
-    A larger beta asks for independent codes at the price of blurred reconstructions. It presses on the information in
-    the codes as well as on their dependence; :class:`BetaTCVAE` presses on the dependence alone.
+    A larger beta favours independent codes at the price of blurred reconstructions. It penalises the information in
+    the codes as well as their dependence; :class:`BetaTCVAE` penalises the dependence alone.
 
     Parameters
     ----------
     n_factors : int
     beta : float
-        The study tries 1, 2, 4, 6, 8 and 16. It means what it says only with the reconstruction loss summed
+        The study tries 1, 2, 4, 6, 8 and 16. The values assume that the reconstruction loss is summed
         over pixels, as it is here.
     **settings
         See :class:`~unbraid.autoencoders.base.AutoencoderEstimator`.

@@ -21,7 +21,7 @@ SUMMARY = 10_000  # rows from which statistics of the codes are taken
 
 
 class AutoencoderCoder(Coder):
-    """What an estimator does with its ``weights_``; it says by ``_networks`` which networks they belong to."""
+    """What an estimator does with its ``weights_``; ``_networks`` builds the networks that they belong to."""
 
     unit_interval = True
     preset: str
@@ -49,8 +49,8 @@ class AutoencoderCoder(Coder):
     def _rebuilt(self) -> nn.ModuleDict:
         if self.networks_ and self.encoder is None:
             raise ValueError(
-                f"this model was trained with networks of your own ({self.networks_}), which are code and are not "
-                "saved. Give them back: model.set_params(encoder=..., decoder=...)."
+                f"this model was trained with your own networks ({self.networks_}); they are code, which is not saved. "
+                "Set them again: model.set_params(encoder=..., decoder=...)."
             )
         shape = self._network_shape
         networks = self._networks(shape, preset_of(self.preset, shape), torch.Generator())
@@ -72,7 +72,7 @@ class AutoencoderCoder(Coder):
         return torch.from_numpy((block - self.center_.astype(block.dtype)) / block.dtype.type(self.scale_))
 
     def _encoded(self, rows: Rows, most: int | None = None) -> np.ndarray:
-        """The encoder's output, (n, n_heads * n_factors), of the first ``most`` rows where told so."""
+        """The encoder's output, (n, n_heads * n_factors), of the first ``most`` rows if given."""
         with torch.no_grad():
             chunks = (self._to_network(rows.clean(block)) for block in rows.stored(CHUNK, most))
             return np.concatenate([self._in_precision("encoder", x)(x).numpy() for x in chunks])

@@ -21,14 +21,14 @@ from unbraid.training.trainer import Loss, Schedule
 class HessianAutoencoder(AutoencoderEstimator):
     r"""Hessian autoencoder (HAE): minimises :math:`\sum_i \|E(x^i) - y^i\|^2 + \|D(y^i) - x^i\|^2`.
 
-    The codes :math:`y^i` are those of a teacher, HLLE+ICA, which finds the independent factors of a locally isometric
-    manifold and can neither decode well nor encode images far from those it saw. The networks learn both. Encoder and
-    decoder are trained at once and do not touch each other.
+    The codes :math:`y^i` are those of a teacher, HLLE+ICA, which finds the independent factors of a locally
+    isometric manifold but cannot decode well, nor encode images far from those it was fitted on. The networks learn
+    both. Encoder and decoder are trained at the same time, each with its own loss.
 
     Parameters
     ----------
     n_factors : int or "auto"
-        "auto" leaves it to the teacher. A given ``teacher`` has a number of its own.
+        "auto" lets the teacher choose. A given ``teacher`` has its own number.
     teacher : estimator, optional
         A :class:`~unbraid.HessianICA` or any estimator with ``fit`` and ``transform``; it is cloned and fitted. By
         default ``HessianICA(n_factors)``.
@@ -84,12 +84,12 @@ class HessianAutoencoder(AutoencoderEstimator):
 
     @property
     def selection_(self) -> Any:
-        """How the teacher chose its settings, if it says."""
+        """How the teacher chose its settings, if it has ``selection_``."""
         return self.teacher_.selection_
 
     @property
     def diagnostics_(self) -> Any:
-        """How far the teacher's codes can be trusted, if it says."""
+        """How far the teacher's codes can be trusted, if it has ``diagnostics_``."""
         return self.teacher_.diagnostics_
 
     @property
@@ -97,7 +97,7 @@ class HessianAutoencoder(AutoencoderEstimator):
         return self.n_factors_
 
     def _before_training(self, points: Points, seed: int) -> None:
-        """Fit the teacher and have it code every row."""
+        """Fit the teacher and compute its codes of every row."""
         rng = np.random.default_rng([seed, 2])
         teacher = clone(self.teacher) if self.teacher is not None else HessianICA(self.n_factors)
         if "random_state" in teacher.get_params() and teacher.get_params()["random_state"] is None:

@@ -11,7 +11,7 @@ from unbraid.networks import autoencoder as nets
 
 @dataclass(frozen=True)
 class Preset:
-    """Networks and numbers of a protocol; an estimator's own parameters go before them.
+    """Networks and settings of a protocol; an estimator's own parameters take precedence.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ def preset_of(name: str, shape: tuple[int, ...]) -> Preset:
     """The preset for points of this shape; the study's convolutions need images."""
     if name in FOR_IMAGES and len(shape) == 1:
         raise ValueError(
-            f"preset={name!r} needs images (n, height, width) or (n, height, width, channels); points here are vectors "
+            f"preset={name!r} needs images (n, height, width) or (n, height, width, channels); rows of X are vectors "
             f"of {math.prod(shape)} numbers. Use 'small' or 'paper-dense'."
         )
     return PRESETS[name]

@@ -1,4 +1,4 @@
-"""What the autoencoders say about themselves: their losses in words, codes that are switched off, a teacher's trust."""
+"""Summaries of autoencoders: losses with their meaning, unused codes, and a teacher's diagnostics."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -16,30 +16,30 @@ if TYPE_CHECKING:
 
 MOST_SHOWN = 10
 TERMS = {
-    "loss": "What was minimised, in nats; the mean of the last recorded steps, like all below.",
+    "loss": "The objective, in nats; the mean over the last recorded steps, as for all terms below.",
     "reconstruction": "-log-likelihood of an observation, summed over its features.",
-    "kl": "Nats that the codes carry about an observation, at most.",
+    "kl": "An upper bound on the information that the codes carry about an observation, in nats.",
     "index_code_mi": "Mutual information of codes and observations, estimated from one batch.",
     "total_correlation": "Dependence among the codes, estimated from one batch; biased low when codes are sharp.",
     "dimension_wise_kl": "Distance of each code's distribution from the prior, summed.",
-    "capacity": "Nats that the codes were allowed.",
-    "discriminator": "Loss of the discriminator; 0.693 when it only guesses.",
-    "discriminator_tc": "Dependence among the codes as the discriminator sees it.",
+    "capacity": "Information that the codes were allowed to carry, in nats.",
+    "discriminator": "Loss of the discriminator; 0.693 when it guesses at random.",
+    "discriminator_tc": "Dependence among the codes as estimated by the discriminator.",
     "covariance_penalty": "How far the covariance of the codes is from the identity, weighted.",
     "codes": "Squared error of the encoder, in standard deviations of the teacher's codes.",
 }
 NOTE = (
-    "An autoencoder: low losses say that the codes explain the data, not that each stands for one factor. Fit it with "
-    "several seeds and compare the codes (unbraid.metrics.udr), or score it where factors are known."
+    "Low losses mean that the codes explain the data, not that each code stands for one factor. Fit the model with "
+    "several seeds and compare the codes (unbraid.metrics.udr), or evaluate it on data with known factors."
 )
 
 
 def summary_of(model: "AutoencoderEstimator") -> Summary:
-    """Of any autoencoder; each kind adds what it alone has."""
+    """The summary of any autoencoder; each kind adds its own."""
     last, n_codes = model.history_[-1] if model.history_ else {}, model._n_features_out
     facts = [Fact(name.replace("_", " "), f"{last[name]:.4g}", TERMS[name]) for name in TERMS if name in last]
-    facts.append(Fact("steps", str(model.n_steps_), f"The training ended by {model.stopped_}."))
-    sections = [training_section(model.history_, "Every term that was recorded.")]
+    facts.append(Fact("steps", str(model.n_steps_), f"Training ended by {model.stopped_}."))
+    sections = [training_section(model.history_, "All recorded terms.")]
     return Summary(
         title_of(model), facts, note=NOTE, sections=sections, n_shown=min(n_codes, MOST_SHOWN), order="spread",
         reconstructs=True,
@@ -47,26 +47,26 @@ def summary_of(model: "AutoencoderEstimator") -> Summary:
 
 
 def variational(shown: Summary, model: "VAE") -> Summary:
-    """With how much each code carries."""
+    """Add how much information each code carries."""
     used = int(np.sum(model.kl_ > FIGURES["code_information"].limit()))
     fact = Fact.of("code_information", f"{used} of {len(model.kl_)}")
     kl = Section(
         "Nats per code",
-        ("KL of each code from its prior as training goes on: how much each one carries.",),
+        ("KL of each code from its prior during training: how much information it carries.",),
         picture="kl",
         data={"history": model.history_},
-        caption="Codes near 0 are switched off.",
+        caption="Codes near 0 are not used.",
     )
     sections = [kl, *shown.sections] if model.history_ else shown.sections
     return replace(shown, facts=[fact, *shown.facts], sections=sections, order=[float(v) for v in model.kl_])
 
 
 def low_rank(shown: Summary, model: "IRMAE") -> Summary:
-    """With the rank that the linear layers found."""
+    """Add the rank that the linear layers found."""
     rank = int(np.sum(model.spectrum_ > FIGURES["rank"].limit() * model.spectrum_[0]))
     spectrum = Section(
         "Spectrum",
-        ("Variance of the codes along their principal directions: the linear layers let only those grow that the data "
+        ("Variance of the codes along their principal directions: the linear layers keep only as many as the data "
          "needs.",),
         picture="spectrum",
         data={"values": np.asarray(model.spectrum_), "n_kept": rank, "name": "variance"},
@@ -76,7 +76,7 @@ def low_rank(shown: Summary, model: "IRMAE") -> Summary:
 
 
 def taught(shown: Summary, fitted: Any) -> Summary:
-    """The codes are the teacher's: so are the choices and what speaks against them, if it is an estimator of ours."""
+    """Add the teacher's choices and concerns, which apply to its codes, if it is one of our estimators."""
     if not isinstance(fitted, Estimator):
         return replace(shown, order=None)
     teacher = fitted.summary()

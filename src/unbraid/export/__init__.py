@@ -1,4 +1,4 @@
-"""Models that leave the house: ONNX graphs, a model card, and the folder layout of a hub."""
+"""Export of models: ONNX graphs, a model card, and the folder layout of a model hub."""
 
 from unbraid.export.exportable import Exportable
 from unbraid.export.graphs import Graphs

@@ -1,4 +1,4 @@
-"""The model card: what a model is, how it was made, how far to trust it and how to run it."""
+"""The model card: what the model is, how it was trained, how far to trust it and how to use it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,7 +8,7 @@ from unbraid.export.graphs import Checked
 
 
 def model_card(model: Any, summary: Summary, files: Sequence[Checked], evaluation: Any = None, about: str = "") -> str:
-    """The text of ``README.md`` in Markdown, with the head that hubs read."""
+    """The text of ``README.md`` in Markdown, with the metadata header that hubs read."""
     from unbraid import __version__
 
     lines = [
@@ -28,10 +28,10 @@ def model_card(model: Any, summary: Summary, files: Sequence[Checked], evaluatio
         *_table(("file", "takes", "gives", "largest difference from the model"), map(_file_row, files)),
         "`config.json` and the `.safetensors` file are the model itself: `unbraid.load(folder)`.",
         "",
-        "## How to run it",
+        "## Usage",
         "",
         *_usage(model, files),
-        "## How it was made",
+        "## Training",
         "",
         *_table(("parameter", "value"), [(k, f"`{v!r}`") for k, v in sorted(_settings(model).items())]),
         *[f"{line}\n" for line in summary.choices],
@@ -67,17 +67,17 @@ def _usage(model: Any, files: Sequence[Checked]) -> list[str]:
 
 
 def _settings(model: Any) -> dict[str, Any]:
-    """Parameters that were set, without places on the maker's machine."""
+    """Parameters that were set, except paths on the author's machine."""
     private = ("checkpoint", "log", "progress", "encoder", "decoder", "tensorboard", "augment", "teacher")
     return {k: v for k, v in model.get_params(deep=False).items() if k not in private and v is not None}
 
 
 def _trust(summary: Summary) -> list[str]:
     if summary.concerns:
-        return ["Look twice:", "", *(f"- {concern}" for concern in summary.concerns), ""]
+        return ["Concerns:", "", *(f"- {concern}" for concern in summary.concerns), ""]
     if summary.checked:
         return [summary.note or "All checks passed.", ""]
-    return ["Nothing was measured that could speak against it: score it on data with known factors.", ""]
+    return ["No checks were run: evaluate it on data with known factors.", ""]
 
 
 def _table(head: Sequence[str], rows: Any) -> list[str]:

@@ -13,7 +13,7 @@ from unbraid.export.graphs import Graphs, folder_for, write_graph
 
 
 class Exportable(Estimator):
-    """An estimator whose ``_graphs`` says what its encoder and decoder are as torch modules."""
+    """An estimator whose ``_graphs`` returns its encoder and decoder as torch modules."""
 
     transform: Any
     inverse_transform: Any
@@ -22,7 +22,7 @@ class Exportable(Estimator):
         raise NotImplementedError
 
     def export_onnx(self, folder: str | os.PathLike[str], *, evaluation: Any = None, about: str = "") -> Path:
-        """Write the model for others to run and to read: ONNX graphs, a card, and the model itself.
+        """Write the model as ONNX graphs, with a model card and the saved model.
 
         The folder has the layout of a hub: ``README.md`` (what it is, how it was made, how far to trust it),
         ``encoder.onnx``, ``decoder.onnx``, and the saved run (``config.json`` and a ``.safetensors`` file), which

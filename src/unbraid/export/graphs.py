@@ -29,7 +29,7 @@ class Graphs:
     encoder : torch module
         From float32 rows (n, *row_shape_) in the model's unit (pictures in [0, 1]) to codes (n, n_codes).
     decoder : torch module or None
-        Back again.
+        From codes to rows.
     rows : ndarray (n, *row_shape_)
         Examples on which graphs and model are compared, in the model's unit.
     """
@@ -87,8 +87,8 @@ def write_graph(
         difference = _difference(found, wanted)
         if not difference <= TOLERANCE:
             raise ValueError(
-                f"{path.name} differs from the model by {difference:.2g} standard deviations; allowed are "
-                f"{TOLERANCE:g}. It was not kept. Numbers far from 1 lose digits in float32: scale the data."
+                f"{path.name} differs from the model by {difference:.2g} standard deviations; at most "
+                f"{TOLERANCE:g} is allowed. It was not kept. Numbers far from 1 lose digits in float32: rescale."
             )
         part.replace(path)
     finally:
@@ -103,21 +103,21 @@ def _run(path: Path, rows: np.ndarray) -> np.ndarray:
     name = session.get_inputs()[0].name
     found, alone = (session.run(None, {name: x})[0] for x in (rows, rows[:1]))
     if _difference(alone, found[:1], float(np.std(found)) or 1.0) > TOLERANCE:
-        raise ValueError(f"{path.name} gives another result for one row than for the same row among others.")
+        raise ValueError(f"{path.name} gives different results for a row alone and the same row in a batch.")
     return found
 
 
 def _difference(found: np.ndarray, wanted: np.ndarray, scale: float | None = None) -> float:
     """The largest, in standard deviations of what is wanted; in hundredths of its size where it hardly varies."""
     if found.shape != wanted.shape:
-        raise ValueError(f"the graph gives {found.shape} and the model {wanted.shape} for the same rows.")
+        raise ValueError(f"the graph returns shape {found.shape} and the model {wanted.shape} for the same rows.")
     scale = scale or max(float(np.std(wanted)), 0.01 * float(np.sqrt(np.mean(np.square(wanted))))) or 1.0
     return float(np.abs(found.astype(np.float64) - wanted).max() / scale)
 
 
 @contextlib.contextmanager
 def _quietly() -> Iterator[None]:
-    """The exporter prints and warns about its own inner workings; errors come through."""
+    """Silence the exporter's own output and warnings; errors are still raised."""
     level = logging.getLogger("torch.onnx").level
     logging.getLogger("torch.onnx").setLevel(logging.ERROR)
     try:
@@ -129,12 +129,12 @@ def _quietly() -> Iterator[None]:
 
 
 def folder_for(path: str | os.PathLike[str]) -> Path:
-    """A new or empty folder, or one that holds a saved run; others are left alone."""
+    """A new or empty folder, or one with a saved run; others are refused."""
     folder = Path(path)
     if folder.exists() and not folder.is_dir():
-        raise FileExistsError(f"{folder} is a file; give a folder.")
+        raise FileExistsError(f"{folder} is a file; choose a folder.")
     if folder.is_dir() and any(folder.iterdir()) and not (folder / "config.json").is_file():
         raise FileExistsError(
-            f"{folder} holds other things than a saved run; it was left alone. Choose another folder."
+            f"{folder} is not empty and does not contain a saved run; it was not changed. Choose another folder."
         )
     return folder

@@ -1,4 +1,4 @@
-"""Do the data meet what the theory asks? Figures first, then a warning that names them."""
+"""Whether the data meet the assumptions of the theory: the figures, and warnings that give them."""
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -37,15 +37,16 @@ def class_groups(
 
 
 def refuse_large_offsets(X: np.ndarray) -> None:
-    """Flows are trained in float32 on the numbers as they are: a large offset would swallow the variation."""
+    """Flows are trained in float32 on the numbers as they are: a large offset would hide the variation."""
     if X.ndim > 2:
         return
     spread, far = X.std(axis=0), np.abs(X.mean(axis=0))
     column = int(np.argmax(np.where(spread > 0, far / np.where(spread > 0, spread, 1), 0)))
     if spread[column] > 0 and far[column] > LARGEST_OFFSET * spread[column]:
         raise ValueError(
-            f"column {column} of X is about {far[column]:.3g} and varies by {spread[column]:.3g}, which float32 cannot "
-            "hold. Subtract the mean first: X - X.mean(axis=0), or use sklearn's StandardScaler in a pipeline."
+            f"column {column} of X is about {far[column]:.3g} with a standard deviation of {spread[column]:.3g}, which "
+            "float32 cannot represent. Subtract the mean first: X - X.mean(axis=0), or use sklearn's StandardScaler in "
+            "a pipeline."
         )
 
 

@@ -44,14 +44,14 @@ class FlowCoder(Coder):
         fits = image and shape[0] % 4 == 0 and shape[1] % 4 == 0
         if self.architecture == "convolutional" and not image:
             raise ValueError(
-                f"architecture='convolutional' needs images (n, height, width) or (n, height, width, channels); points "
-                f"here have shape {shape}. Use architecture='dense'."
+                f"architecture='convolutional' needs images (n, height, width) or (n, height, width, channels); rows "
+                f"of X have shape {shape}. Use architecture='dense'."
             )
         if self.architecture == "convolutional" or (self.architecture == "auto" and fits):
             return (shape[2] if len(shape) == 3 else 1, shape[0], shape[1])
         if n_features < 2:
             raise ValueError(
-                f"a coupling flow splits its features in halves and needs at least 2; X has n_features = {n_features}."
+                f"a coupling flow splits the features in two and needs at least 2; X has n_features = {n_features}."
             )
         return (n_features,)
 
@@ -94,12 +94,11 @@ class FlowCoder(Coder):
         return np.concatenate([self._family.link(self._encode(block)[0][:, self.order_]) for block in rows])
 
     def inverse_transform(self, codes: Any) -> np.ndarray:
-        """Data of codes that :meth:`transform` gave, or of (n, m) codes of the first m latents, the others at their
-        middle."""
+        """Decode codes of :meth:`transform`, or (n, m) codes of the first m latents the others at their medians."""
         check_is_fitted(self, "theta_")
         codes, d = np.asarray(codes), len(self.order_)
         if codes.ndim != 2 or not 1 <= codes.shape[1] <= d:
-            raise ValueError(f"codes have shape {codes.shape}; give (n, m) with m from 1 to {d}.")
+            raise ValueError(f"codes have shape {codes.shape}; they must be (n, m) with m from 1 to {d}.")
         codes = self._check_codes(codes, codes.shape[1])
         if codes.shape[1] < d:
             middle = np.tile(self.middle_.astype(codes.dtype), (len(codes), 1))

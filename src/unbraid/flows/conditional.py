@@ -16,7 +16,7 @@ from unbraid.flows.families import FAMILIES
 from unbraid.flows.likelihood import class_nll, class_parameters, log_densities, one_hot
 from unbraid.flows.spectrum import class_information
 from unbraid.flows.summary import sampled
-from unbraid.flows.training import encode_elsewhere
+from unbraid.flows.training import encode_on_device
 from unbraid.methods import method_of_class
 from unbraid.networks.flow import Flow
 
@@ -71,17 +71,18 @@ class ConditionalFlow(Density):
     def _parsed(self, y: Any, n: int) -> Labels:
         if y is None and self._needs_labels:
             raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None: the latents are identified "
-                "by a condition. Give labels, use SelfSupervisedGIN with augmentations, or RealNVP for a density alone."
+                f"{type(self).__name__} requires y to be passed, but the target y is None: a condition is what "
+                "identifies the latents. Pass labels, or use SelfSupervisedGIN with augmentations, or RealNVP for a "
+                "density alone."
             )
         labels = parse_labels(y, n, self.condition)
         if self._needs_labels and labels.kind == "classes" and len(labels.classes) < 2:
             raise ValueError(
-                f"labels hold one class only ({labels.classes.tolist()}); the latents are identified by how their "
-                "distribution differs between classes. Give at least two, or use RealNVP for a density alone."
+                f"labels contain only one class ({labels.classes.tolist()}); the latents are identified by how their "
+                "distributions differ between classes. Pass at least two, or use RealNVP for a density alone."
             )
         if labels.kind == "continuous" and self.latent != "normal":
-            raise ValueError(f"continuous conditions have normal latents only, not latent={self.latent!r}.")
+            raise ValueError(f"continuous conditions support latent='normal' only, got latent={self.latent!r}.")
         return labels
 
     def _condition(self, kind: str, values: np.ndarray) -> Any:
@@ -121,7 +122,7 @@ class ConditionalFlow(Density):
             at = torch.from_numpy(values[parts[1]].T.astype(np.float32))
 
             def continuous(theta: Tensor, extra: Tensor) -> np.ndarray:
-                r, volume = encode_elsewhere(flow, theta, noisy[1], 500)
+                r, volume = encode_on_device(flow, theta, noisy[1], 500)
                 p = condition.parameters_at(at, extra.cpu())  # type: ignore[attr-defined]
                 return (self._family.nll(r.transpose(1, 2), p).sum(1) - volume).mean(1).numpy()
 
@@ -130,9 +131,9 @@ class ConditionalFlow(Density):
         fit_on, judge_on = (weights[torch.from_numpy(i)] for i in parts)
 
         def by_class(theta: Tensor, extra: Tensor) -> np.ndarray:
-            r, _ = encode_elsewhere(flow, theta, noisy[0])
+            r, _ = encode_on_device(flow, theta, noisy[0])
             p = class_parameters(self._family, r, fit_on)
-            s, volume = encode_elsewhere(flow, theta, noisy[1])
+            s, volume = encode_on_device(flow, theta, noisy[1])
             return (class_nll(self._family, s.double(), p, judge_on) - volume).mean(1).numpy()
 
         return by_class

@@ -44,7 +44,7 @@ class Density(FlowEstimator):
         unknown = self.classes_[number] != asked
         if unknown.any():
             raise ValueError(
-                f"{asked[unknown][0]!r} is no class of this model; it has: {', '.join(map(str, self.classes_))}."
+                f"{asked[unknown][0]!r} is not a class of this model. Available: {', '.join(map(str, self.classes_))}."
             )
         return number
 

@@ -194,7 +194,7 @@ def family(name: str) -> Normal:
     'z = a w'
     """
     if name not in FAMILIES:
-        raise ValueError(f"latent={name!r} is no latent family; choose one of: {', '.join(FAMILIES)}.")
+        raise ValueError(f"latent={name!r} is not a latent family. Available: {', '.join(FAMILIES)}.")
     return FAMILIES[name]
 
 

@@ -18,7 +18,7 @@ from unbraid.flows.checks import refuse_large_offsets
 from unbraid.flows.conditions import Sets
 from unbraid.flows.consensus import Consensus, follow
 from unbraid.flows.spectrum import agreement, found_again, warn_of_disagreement
-from unbraid.flows.training import FlowTrainer, encode_elsewhere
+from unbraid.flows.training import FlowTrainer, encode_on_device
 from unbraid.networks.flow import Flow
 
 KEPT = 30_000_000  # numbers: sets up to this size are drawn once and kept, as in the paper; larger ones batch by batch
@@ -36,7 +36,7 @@ class SelfSupervisedGIN(FlowEstimator):
     ----------
     augment : callable, "affine" or None
         ``augment(X)`` or ``augment(X, rng)``: points like X, or sets (n, M, ...). ``"affine"`` is the paper's recipe
-        for digits, :class:`~unbraid.datasets.AffineSets`. None: :meth:`fit` takes sets. A run goes on from its
+        for digits, :class:`~unbraid.datasets.AffineSets`. None: :meth:`fit` takes sets. A run resumes from its
         ``checkpoint`` only if ``augment`` draws the same again, so let it draw from ``rng`` alone.
     n_augmentations : int
         M, calls of a function that returns one augmentation per point.
@@ -131,8 +131,10 @@ class SelfSupervisedGIN(FlowEstimator):
         self.consensus = consensus
 
     def fit(self, X: Any, y: Any = None, *, sets: Any = None) -> Self:
-        """Fit to points with ``augment``; without, to sets (n, M, ...), or to points of which ``sets`` says the set of
-        each; ``y`` is ignored."""
+        """Fit to points with ``augment``; without it, to sets (n, M, ...), or to points whose sets are in ``sets``.
+
+        ``y`` is ignored.
+        """
         self._check_parameters()  # the seed and the sets are looked at before the rows are read
         seed = self._seed()
         split, architecture, training, after = self._streams(seed)
@@ -219,7 +221,7 @@ class SelfSupervisedGIN(FlowEstimator):
         index = np.arange(len(rows) // members)
 
         def evaluate(theta: Tensor, extra: Tensor) -> np.ndarray:
-            r, volume = encode_elsewhere(flow, theta, rows)
+            r, volume = encode_on_device(flow, theta, rows)
             return (condition.loss(r.transpose(1, 2), index, extra) - volume.mean(1)).numpy()
 
         def choose(scores: np.ndarray, theta: Tensor) -> int:
@@ -230,11 +232,11 @@ class SelfSupervisedGIN(FlowEstimator):
         return evaluate, choose
 
     def _compare_starts(self, trainer: FlowTrainer, rows: Tensor, evaluate: Any) -> None:
-        """Draw the start that is kept to what the starts agree on, and say how well the others have its codes."""
+        """Train the kept start towards the consensus, and measure how well the other starts find its codes."""
         good = np.flatnonzero(np.isfinite(self.init_scores_)).tolist()
         kept = good.index(self.best_init_)
         starts, theta = trainer.flow.select(*good), trainer.theta[good]
-        codes = encode_elsewhere(starts, theta, rows)[0].double().numpy()
+        codes = encode_on_device(starts, theta, rows)[0].double().numpy()
         self.follows_consensus_ = False
         if self.consensus and len(good) >= 3 and not self.stopped_.startswith("max_seconds"):
             of_all, of_one = (
@@ -246,7 +248,7 @@ class SelfSupervisedGIN(FlowEstimator):
             self.follows_consensus_ = bool(loss <= self.tol * starts.n_features - self.init_scores_[self.best_init_])
             if self.follows_consensus_:
                 self.theta_ = moved[self.best_init_].cpu().numpy().copy()
-                codes = encode_elsewhere(starts, moved[good], rows)[0].double().numpy()
+                codes = encode_on_device(starts, moved[good], rows)[0].double().numpy()
         self.found_again_ = found_again(codes, kept)
 
     def _describe(self, rows_of: Any, n: int, members: int, rng: np.random.Generator) -> None:

@@ -10,7 +10,7 @@ from unbraid.trust.warnings import warn
 
 QUARTILES = (0.25, 0.5, 0.75)
 LEAST_VARIANCE = 0.1**2  # of log ratios, which are known to a few per cent
-SHELF = 20  # latents are the least that say how a shelf spreads
+SHELF = 20  # fewest latents from which the spread of a shelf is estimated
 CHANCES = (0.001, 0.01, 0.5)  # that a shelf alone would reach as far: for the low end, the count and the high end
 DRAWS = 4000  # of shelves, for the quantiles of their reach
 SUPPORT = 1.92  # log-likelihood below the maximum at the ends of a 95 % interval

@@ -1,4 +1,4 @@
-"""What the flows say about themselves: which latents matter, samples, and how the training went."""
+"""Summaries of flows: which latents matter, samples, and the training history."""
 
 from typing import TYPE_CHECKING
 
@@ -14,14 +14,14 @@ MOST_SHOWN, STYLES, CLASSES, POINTS = 10, 6, 10, 1000
 
 
 def summary_of(model: "FlowEstimator") -> Summary:
-    """Of any flow."""
+    """The summary of any flow."""
     kept, n_latents = model.n_informative_, len(model.order_)
     sections = [
         Section(
             "Spectrum",
             (
-                "How much each latent matters: how far it moves the data, and how widely it spreads. Below, what it "
-                "says about the condition. Latents to the right of the dotted line are taken for noise.",
+                "How much each latent matters: how far it moves the data and how widely it spreads. Below: its mutual "
+                "information with the condition. Latents to the right of the dotted line are considered noise.",
             ),
             picture="spectrum",
             data={
@@ -32,15 +32,15 @@ def summary_of(model: "FlowEstimator") -> Summary:
             },
         )
     ]
-    text = "Everything that was recorded, in nats per observation; one line per start."
+    text = "All recorded losses, in nats per observation; one line per start."
     sections.append(training_section(model.history_, text))
     return Summary(
         title_of(model),
         _facts(model, kept, n_latents),
         note=(
-            "A flow explains the data whatever its latents mean. They are the factors where the condition changes "
-            "them enough: fit it with several seeds and compare the codes (unbraid.metrics.mcc of one with the other), "
-            "or score it where factors are known."
+            "A flow can fit the data well without its latents being the factors; they are if the condition changes "
+            "them enough. Fit the model with several seeds and compare the codes (unbraid.metrics.mcc of one with "
+            "another), or evaluate it on data with known factors."
         ),
         sections=sections,
         n_shown=min(kept, MOST_SHOWN),
@@ -57,7 +57,7 @@ def _facts(model: "FlowEstimator", kept: int, n_latents: int) -> list[Fact]:
         Fact(
             "informative latents",
             f"{kept} of {n_latents}",
-            f"Told from noise by the spectrum, which allows {low} to {high}; the first columns. "
+            f"Counted from the spectrum, which allows {low} to {high}; these are the first columns. "
             f"{model.n_above_noise_} are above the noise.",
         ),
         Fact(
@@ -67,17 +67,21 @@ def _facts(model: "FlowEstimator", kept: int, n_latents: int) -> list[Fact]:
             + (others if len(scores) > 1 else "")
             + ".",
         ),
-        Fact("data noise", f"{model.noise_:.3g}", "Added in training; what moves the data less is lost in it."),
-        Fact("steps", str(model.n_steps_), f"The training ended by {model.stopped_}."),
+        Fact(
+            "data noise",
+            f"{model.noise_:.3g}",
+            "Added in training; latents that move the data less than this cannot be found.",
+        ),
+        Fact("steps", str(model.n_steps_), f"Training ended by {model.stopped_}."),
     ]
 
 
 def sampled(model: "ConditionalFlow") -> Section:
-    """Pictures: one style per row, one class per column. Points: beside the data."""
+    """Samples: of images, one style per row and one class per column; of other rows, plotted with the data."""
     classes = list(model.classes_[:CLASSES])
     images = np.stack([model.sample(STYLES, c, 1.0, model.n_informative_, random_state=0) for c in classes], axis=1)
     if images.ndim > 3:
-        text = "Drawn by the model: one style per row, and one class per column. Latents taken for noise stay still."
+        text = "Sampled from the model: one style per row, one class per column. Noise latents are held fixed."
         return Section(
             "Samples", (text,), picture="samples", data={"images": images, "names": [str(c) for c in classes]}
         )
@@ -85,7 +89,7 @@ def sampled(model: "ConditionalFlow") -> Section:
     points = [model.sample(int(n), label=c, random_state=0) for n, c in zip(counts, model.classes_)]
     return Section(
         "Samples",
-        ("The data, and points drawn by the model, in the two directions in which the data vary most.",),
+        ("The data and points sampled from the model, along the first two principal components of the data.",),
         picture="sampled points",
         data={
             "samples": np.concatenate(points),

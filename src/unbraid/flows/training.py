@@ -151,8 +151,8 @@ class FlowTrainer(Trainer):
         if not (np.isfinite(held_out).any() and np.isfinite(losses).any()):
             raise FloatingPointError(
                 f"the loss is not finite after {step} steps (training {losses.tolist()}, held out "
-                f"{held_out.tolist()}). Try learning_rate={schedule.learning_rate / 10:g}, a larger noise, or data of "
-                "a smaller scale."
+                f"{held_out.tolist()}). Try learning_rate={schedule.learning_rate / 10:g}, a larger noise, or "
+                "rescale the data."
             )
         values = np.where(np.isfinite(held_out), held_out, np.inf)
         better = (values < self._best - schedule.tol * self.flow.n_features).any()
@@ -177,7 +177,7 @@ class FlowTrainer(Trainer):
         self._waited = state["waited"]
 
 
-def encode_elsewhere(flow: Flow, theta: Tensor, rows: Tensor, batch_size: int = 1000) -> tuple[Tensor, Tensor]:
+def encode_on_device(flow: Flow, theta: Tensor, rows: Tensor, batch_size: int = 1000) -> tuple[Tensor, Tensor]:
     """Codes and log|det J| of rows on the CPU, computed on the device of ``theta``."""
     codes, volume = flow.to(theta.device).encode(theta, rows.to(theta.device), batch_size=batch_size)
     return codes.cpu(), volume.cpu()

@@ -42,9 +42,9 @@ class Affine:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise ValueError(f"kind={self.kind!r} is no coupling; choose one of: {', '.join(KINDS)}.")
+            raise ValueError(f"kind={self.kind!r} is not a coupling. Available: {', '.join(KINDS)}.")
         if self.clamp not in CLAMPS:
-            raise ValueError(f"clamp={self.clamp!r} is no clamp; choose one of: {', '.join(CLAMPS)}.")
+            raise ValueError(f"clamp={self.clamp!r} is not a clamp. Available: {', '.join(CLAMPS)}.")
         if not self.limit > 0:
             raise ValueError(f"limit={self.limit!r} must be above 0; the authors use 2.")
 
@@ -90,7 +90,9 @@ class Coupling:
 
     def __init__(self, features: int, hidden: int, affine: Affine, permutations: Tensor):
         if features < 2:
-            raise ValueError(f"a coupling block splits its features in halves, and there is n_features = {features}.")
+            raise ValueError(
+                f"a coupling block splits the features in two and needs at least 2; got n_features = {features}."
+            )
         self.features, self.hidden, self.affine = features, hidden, affine
         self.first, self.second = features // 2, features - features // 2
         self.permutations = permutations

@@ -158,8 +158,8 @@ def conv_flow(
     channels, height, width = shape
     if height % 4 or width % 4:
         raise ValueError(
-            f"images of {height} x {width} cannot be halved twice. Pad or crop them to multiples of 4, or flatten "
-            "them to rows for the fully connected network."
+            f"images of {height} x {width} cannot be downsampled twice. Pad or crop them to multiples of 4, or "
+            "flatten them to rows for the fully connected network."
         )
     affine = affine or Affine()
     layers: list = []

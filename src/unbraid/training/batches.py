@@ -19,7 +19,7 @@ BLOCK = 1024
 
 @dataclass
 class Batch:
-    """What an objective sees of a step.
+    """What an objective sees in one step.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class Batch:
     step : int
         Steps before this one.
     log : bool
-        Whether this step is written down, so that costly terms are due.
+        Whether this step is recorded, so that costly terms are computed.
     values : array
         The same rows as they are stored.
     noise : callable

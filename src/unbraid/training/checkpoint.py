@@ -29,7 +29,7 @@ def write_checkpoint(path: Path, tensors: dict[str, Tensor], state: dict[str, An
         kept = " The earlier checkpoint there is unchanged." if path.exists() else ""
         raise OSError(
             f"the checkpoint {path} could not be written: {error}.{kept} Free some space or choose another "
-            "folder, then fit again to go on."
+            "folder, then fit again to resume."
         ) from error
     except BaseException:
         part.unlink(missing_ok=True)
@@ -46,25 +46,25 @@ def read_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError) as error:
         raise ValueError(
-            f"the checkpoint {path} cannot be read ({error}): it is damaged, cut short, or no checkpoint. It was left "
-            "alone; remove it to train from the start, or give another path."
+            f"the checkpoint {path} cannot be read ({error}): it is damaged, truncated, or not a checkpoint. The "
+            "file was not changed; delete it to train from the start, or give another path."
         ) from error
     if header.get("format") != FORMAT:
         raise ValueError(
-            f"{path} is not a checkpoint of unbraid (format {header.get('format')!r}). It was left alone; give another "
-            "path."
+            f"{path} is not an unbraid checkpoint (format {header.get('format')!r}). The file was not changed; give "
+            "another path."
         )
     return tensors, json.loads(header["state"])
 
 
 def check_identity(path: Path, found: dict[str, Any], identity: dict[str, Any]) -> None:
-    """Refuse a checkpoint of another model, other parameters, another seed or other data, and say what differs."""
+    """Refuse a checkpoint of another model, other parameters, another seed or other data, and list what differs."""
     differ = [k for k in {**found, **identity} if found.get(k) != identity.get(k)]
     if differ:
         changes = "; ".join(f"{k} was {found.get(k)!r} and is {identity.get(k)!r}" for k in differ)
         raise ValueError(
-            f"the checkpoint {path} belongs to another run: {changes}. It was left alone; restore these, or give "
-            "another checkpoint path to train anew."
+            f"the checkpoint {path} belongs to another run: {changes}. It was not changed; use the same settings "
+            "and data to resume it, or give another checkpoint path to start a new run."
         )
 
 
@@ -75,7 +75,7 @@ def adam_state(optimizer: torch.optim.Optimizer, name: str) -> dict[str, Tensor]
 
 
 def set_adam_state(optimizer: torch.optim.Optimizer, name: str, tensors: dict[str, Tensor]) -> None:
-    """Bring back what :func:`adam_state` gave, each moment in the memory layout of its parameter."""
+    """Restore what :func:`adam_state` returned, each moment in the memory layout of its parameter."""
     parameters = [p for group in optimizer.param_groups for p in group["params"]]
     for i, p in enumerate(parameters):
         start = f"adam.{name}.{i}."

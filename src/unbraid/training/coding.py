@@ -10,7 +10,7 @@ from unbraid.training.estimator import TrainedEstimator
 
 
 class Coder(TrainedEstimator):
-    """What an estimator does with its trained arrays; a subclass says what its network is and how it codes rows."""
+    """What an estimator does with its trained arrays; a subclass defines its network and how it encodes rows."""
 
     def _rebuilt(self) -> Any:
         """The trained network, from fitted arrays alone (so that saving needs arrays only)."""

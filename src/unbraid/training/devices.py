@@ -21,7 +21,7 @@ def device_of(name: str) -> torch.device:
             return torch.empty(0, device=name).device
         except (RuntimeError, AssertionError) as error:
             raise ValueError(
-                f"device={name!r} cannot be used here ({error}). Use 'auto', 'cpu', or one of this machine's GPUs."
+                f"device={name!r} is not available ({error}). Use 'auto', 'cpu' or one of this machine's GPUs."
             ) from error
     if torch.cuda.is_available():
         return torch.device("cuda")
@@ -29,9 +29,9 @@ def device_of(name: str) -> torch.device:
 
 
 def keep_freed_memory() -> None:
-    """Let the C library keep what a step frees for the next step; giving it back and asking anew costs a tenth of it.
+    """Let the C library keep freed memory for the next step; returning it and asking again costs a tenth of a step.
 
-    Only glibc has this switch. It stays on for the process and changes nothing but how fast memory is had.
+    Only glibc has this switch. It stays on for the process and affects speed only.
     """
     if sys.platform == "linux":
         mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
@@ -60,10 +60,10 @@ class Device:
         loss.backward()
 
     def average(self, parameters: Iterable[nn.Parameter]) -> None:
-        """Gradients are averaged over the processes; here there is one."""
+        """Average gradients over the processes; here there is only one."""
 
     def wait(self) -> None:
-        """Until all processes are here."""
+        """Wait for all processes."""
 
 
 class Accelerated(Device):
@@ -82,7 +82,7 @@ class Accelerated(Device):
         self.torch_device = self._accelerator.device
         if mixed != "no" and self.torch_device.type == "cpu":
             raise ValueError(
-                f"precision={precision!r} needs a GPU: on a CPU it is slower than float32 by far, and crashes on some. "
+                f"precision={precision!r} needs a GPU: on a CPU it is much slower than float32, and crashes on some. "
                 "Use precision='float32'."
             )
         self.rank, self.n_processes = self._accelerator.process_index, self._accelerator.num_processes

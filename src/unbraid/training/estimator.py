@@ -34,14 +34,14 @@ class TrainedEstimator(Exportable):
     learning_rate : float
         Of Adam.
     max_seconds : float, optional
-        Stop after this time, with a warning; with ``checkpoint`` the next fit goes on.
+        Stop after this time, with a warning; with ``checkpoint``, the next fit resumes.
     checkpoint : path, optional
-        A file that is written as training goes, at its end, and when it is interrupted by Ctrl-C. If it exists, ``fit``
-        goes on from it, exactly; one of another model, other parameters, another seed or other data is refused.
+        A file that is written during training, at its end, and on Ctrl-C. If it exists, ``fit`` resumes from it
+        exactly; a checkpoint of another model, other parameters, another seed or other data is refused.
     checkpoint_every : int
-        Steps between two writings of ``checkpoint``.
+        Steps between two checkpoints.
     log : path, optional
-        A folder for ``log.jsonl``: the records of ``history_``, one per line, as training goes.
+        A folder for ``log.jsonl``: the records of ``history_``, one per line, written during training.
     log_every : int
         Steps between two records.
     tensorboard : bool
@@ -53,8 +53,8 @@ class TrainedEstimator(Exportable):
     progress : bool, optional
         Show a bar; by default if standard error is a terminal.
     random_state : int, RandomState, Generator or None
-        Makes a run repeatable. The global random state is neither used nor changed. With None, a run that goes on from
-        a checkpoint has the seed of that.
+        Makes a run repeatable. The global random state is neither used nor changed. With None, a resumed run uses the
+        seed of its checkpoint.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class TrainedEstimator(Exportable):
     n_steps_ : int
         Steps taken.
     stopped_ : str
-        Why they ended: "max_steps", "max_seconds=..." or "plateau".
+        Why training ended: "max_steps", "max_seconds=..." or "plateau".
     """
 
     _parameter_constraints = {
@@ -125,20 +125,20 @@ class TrainedEstimator(Exportable):
         return Device(self.device)
 
     def _seed(self) -> int:
-        """One whole number that stands for ``random_state``; without one, that of the run to go on with."""
+        """The seed of ``random_state``; with None, that of the checkpoint to resume from, if there is one."""
         if self.random_state is None and self.checkpoint is not None and Path(self.checkpoint).exists():
             return int(read_checkpoint(Path(self.checkpoint))[1]["identity"]["seed"])
         return seed_of(self.random_state)
 
     def _identity(self, seed: int, rows: Rows, **more: Any) -> dict[str, Any]:
-        """What makes two runs the same: all parameters but those that only say how long, where and how often."""
-        data = "" if self.checkpoint is None else rows.fingerprint()  # it costs a look at all rows
+        """What makes two runs the same: all parameters except those for how long, where and how often."""
+        data = "" if self.checkpoint is None else rows.fingerprint()  # it reads all rows
         shown = {k: v for k, v in self.get_params(deep=False).items() if k not in self._not_identity}
         identity = {"model": type(self).__name__, **shown, **more, **self.evidence_, "seed": seed, "data": data}
         return json.loads(json.dumps(identity, default=_plain))
 
     def _run(self, stepper: Stepper, device: Device, max_steps: int, identity: dict[str, Any]) -> None:
-        """Train, and keep what there is to say about it."""
+        """Train, and keep the history and why it stopped."""
         logs = Logs(None if self.log is None else Path(self.log), self.tensorboard)
         checkpoint = None if self.checkpoint is None else Path(self.checkpoint)
         run = Run(stepper, identity, max_steps, self.max_seconds, checkpoint, self.checkpoint_every, device)
@@ -151,5 +151,5 @@ class TrainedEstimator(Exportable):
 
 
 def _plain(value: Any) -> Any:
-    """Parameters that JSON does not hold: numbers of numpy as numbers, estimators and other objects by their words."""
+    """Parameters that JSON cannot hold: NumPy numbers as numbers, estimators and other objects as their repr."""
     return value.item() if isinstance(value, np.generic) else repr(value)

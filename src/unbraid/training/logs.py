@@ -12,12 +12,12 @@ from unbraid.runtime.extras import require
 class Logs:
     """Writes records to ``folder/log.jsonl`` and, with ``tensorboard``, to event files beside it.
 
-    A run that goes on from a checkpoint first cuts the log back to it: every step is there once.
+    A resumed run first truncates the log to its checkpoint, so that every step is logged once.
     """
 
     def __init__(self, folder: Path | None, tensorboard: bool = False):
         if tensorboard and folder is None:
-            raise ValueError("tensorboard=True needs a folder: give log='FOLDER' too.")
+            raise ValueError("tensorboard=True needs a folder: set log='FOLDER' as well.")
         self.folder = folder
         self._tensorboard = None
         if tensorboard:

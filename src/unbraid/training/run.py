@@ -1,7 +1,7 @@
-"""The one training run: identity, checkpoint, exact resume, Ctrl-C, a limit of time, history, logs, progress.
+"""The one training run: identity, checkpoint, exact resume, Ctrl-C, time limit, history, logs, progress.
 
-A run drives a stepper, which knows what a step is and what its state is. All randomness is in that state, so that a run
-that was killed ends with the bytes of one that was not.
+A run drives a stepper, which knows what a step is and what its state is. All randomness is in that state, so a run that
+was killed and resumed ends with the same bytes as one that was not.
 """
 
 import signal
@@ -25,9 +25,9 @@ from unbraid.training.logs import Logs
 class Stepper(Protocol):
     """What a run drives.
 
-    ``stopped`` is why the training is over before ``max_steps``, such as "plateau"; "" while it goes on. ``step(done)``
+    ``stopped`` is why training ended before ``max_steps``, such as "plateau", and "" until then. ``step(done)``
     takes the step after ``done`` others and returns its record, with a scalar ``loss``, when one is due.
-    ``get_state`` gives tensors and what JSON holds; ``set_state`` goes on from them.
+    ``get_state`` returns tensors and JSON-compatible values; ``set_state`` restores them.
     """
 
     stopped: str
@@ -51,7 +51,7 @@ class Run:
     max_steps : int
     max_seconds : float or None
     checkpoint : Path or None
-        Written every ``checkpoint_every`` steps, at the end, and on Ctrl-C; if it exists, the run goes on from it.
+        Written every ``checkpoint_every`` steps, at the end, and on Ctrl-C; if it exists, the run resumes from it.
     checkpoint_every : int
     device : Device
         The device, or accelerate's processes, of which the first writes.
@@ -96,10 +96,10 @@ class Run:
                     self._save(self.checkpoint)
                 advance(1, **{k: v for k, v in (record or {}).items() if isinstance(v, float) and k != "seconds"})
                 if interrupted():
-                    raise KeyboardInterrupt(self._words_of_interrupt())
+                    raise KeyboardInterrupt(self._interrupt_message())
 
     def _track(self, title: str) -> Callable[[dict[str, Any], int], None]:
-        """What tells a tracker about this run, from its first step; of several processes the first does."""
+        """A function that sends records to the tracker, starting with those so far; in the first process only."""
         if self.device.rank != 0:
             return lambda record, step: None
         track = Track(title, self.identity)
@@ -114,9 +114,11 @@ class Run:
     def _is_due(self) -> bool:
         return bool(self.stopped) or self.n_steps == self.max_steps or self.n_steps % self.checkpoint_every == 0
 
-    def _words_of_interrupt(self) -> str:
-        on = f"fit again to go on from {self.checkpoint}." if self.checkpoint else "nothing was saved: no checkpoint."
-        return f"stopped after {self.n_steps} of {self.max_steps} steps; {on}"
+    def _interrupt_message(self) -> str:
+        kept = (
+            f"fit again to resume from {self.checkpoint}" if self.checkpoint else "nothing was saved (no checkpoint=)"
+        )
+        return f"interrupted after {self.n_steps} of {self.max_steps} steps; {kept}."
 
     def _save(self, path: Path) -> None:
         if self.device.rank == 0:
@@ -134,7 +136,7 @@ class Run:
 
 @contextmanager
 def postponed_interrupt() -> Iterator[Callable[[], bool]]:
-    """Ctrl-C waits for the end of the step; a second one does not. Yields whether it was pressed."""
+    """Delay Ctrl-C until the step is done; a second one interrupts at once. Yields whether it was pressed."""
     pressed = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield pressed.is_set

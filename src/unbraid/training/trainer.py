@@ -15,7 +15,7 @@ from unbraid.training.devices import Device
 
 @dataclass(frozen=True)
 class Schedule:
-    """How long, how many at a time, and how often to write down."""
+    """Number of steps, batch size, and how often to record."""
 
     max_steps: int
     batch_size: int
@@ -32,7 +32,7 @@ class Group(NamedTuple):
 
 
 class Loss(NamedTuple):
-    """A loss, the group it trains, and the terms to write down."""
+    """A loss, the group it trains, and the terms to record."""
 
     group: str
     value: Tensor
@@ -128,8 +128,8 @@ class Trainer:
         self._sums, self._counts = {}, {}
         if not np.isfinite(means["loss"]):
             raise FloatingPointError(
-                f"the loss is {means['loss']} around step {step}. Try a lower learning_rate, or data of a smaller "
-                "scale. A checkpoint of an earlier step, if there is one, is intact."
+                f"the loss is {means['loss']} around step {step}. Try a lower learning_rate, or rescale the data. "
+                "An earlier checkpoint, if there is one, is intact."
             )
         return means
 
@@ -152,5 +152,5 @@ class Trainer:
 
 
 def below(start: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Those whose names start so, by the rest of their names."""
+    """The tensors whose names start with ``start``, under the rest of their names."""
     return {k[len(start) :]: v for k, v in tensors.items() if k.startswith(start)}

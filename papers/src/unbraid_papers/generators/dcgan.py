@@ -30,7 +30,7 @@ class DCGANGenerator(nn.Module):
         super().__init__()
         doublings = image_size.bit_length() - 3
         if image_size != 4 << doublings or doublings < 2:
-            raise ValueError(f"image_size is a power of two, 16 or more; received {image_size}.")
+            raise ValueError(f"image_size={image_size!r} must be a power of two, at least 16.")
         self.latent_size = latent_size
         layers: list[nn.Module] = []
         before = latent_size

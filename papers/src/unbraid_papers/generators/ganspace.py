@@ -77,10 +77,10 @@ def ganspace(
     (2, 3)
     """
     if (latents is None) == (layer is None):
-        raise ValueError("give one of `latents` (a mapped latent space) and `layer` (the name of a submodule).")
+        raise ValueError("pass either `latents` (a mapped latent space) or `layer` (the name of a submodule).")
     size = latent_size if latent_size is not None else getattr(generator, "latent_size", None)
     if size is None:
-        raise ValueError("the generator has no attribute latent_size; give latent_size=.")
+        raise ValueError("the generator has no attribute latent_size; pass latent_size=.")
     z = torch.from_numpy(np.random.default_rng(random_state).standard_normal((n_samples, size)).astype(np.float32))
     with torch.no_grad():
         if latents is not None:
@@ -125,7 +125,7 @@ def _principal(y: np.ndarray, n_components: int) -> tuple[np.ndarray, np.ndarray
     """Mean, unit directions, standard deviations and shares of variance; signs fixed by the largest entry."""
     most = min(y.shape)
     if n_components > most:
-        raise ValueError(f"n_components is at most {most} here; received {n_components}.")
+        raise ValueError(f"n_components={n_components!r} must be at most {most} here.")
     pca = PCA(n_components, svd_solver="randomized" if most > 10 * n_components else "full", random_state=0).fit(y)
     basis = pca.components_
     signs = np.sign(np.take_along_axis(basis, np.abs(basis).argmax(axis=1)[:, None], axis=1))

@@ -86,9 +86,9 @@ class GANManifold(Continuous):
         random_state: int = 0,
     ):
         if (weights is None) == (generator is None):
-            raise ValueError("give one of `weights` (the path of a checkpoint) and `generator` (a torch module).")
+            raise ValueError("pass either `weights` (the path of a checkpoint) or `generator` (a torch module).")
         if manifold is not None and manifold not in MANIFOLDS:
-            raise ValueError(f"there is no manifold {manifold!r}. Valid: {', '.join(MANIFOLDS)}.")
+            raise ValueError(f"there is no manifold {manifold!r}. Available: {', '.join(MANIFOLDS)}.")
         named = MANIFOLDS[manifold] if manifold is not None else ((0, 1), 2.0)
         components = named[0] if components is None else tuple(components)
         reach = named[1] if reach is None else reach
@@ -151,7 +151,7 @@ class GANManifold(Continuous):
 
 def _factor(side: int, wanted: int) -> int:
     if wanted < 1 or side % wanted:
-        raise ValueError(f"image_size divides the generator's {side} pixels; received {wanted}.")
+        raise ValueError(f"image_size={wanted!r} must divide the generator's {side} pixels.")
     return side // wanted
 
 
@@ -172,4 +172,4 @@ def first_activation(generator: nn.Module) -> str:
     for name, module in generator.named_modules():
         if isinstance(module, kinds):
             return name
-    raise ValueError(f"{type(generator).__name__} has no activation layer; give layer=, the name of a submodule.")
+    raise ValueError(f"{type(generator).__name__} has no activation layer; pass layer=, the name of a submodule.")

@@ -192,7 +192,7 @@ class StyleGAN2Generator(nn.Module):
     ):
         super().__init__()
         if image_size < 4 or image_size & (image_size - 1):
-            raise ValueError(f"image_size is a power of two, 4 or more; received {image_size}.")
+            raise ValueError(f"image_size={image_size!r} must be a power of two, at least 4.")
         self.latent_size, self.image_size = latent_size, image_size
         self.mapping = Mapping(latent_size, n_mapping)
         self.synthesis = Synthesis(latent_size, image_size, channels, width, widest)
