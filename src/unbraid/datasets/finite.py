@@ -97,7 +97,40 @@ class Grid(Finite):
         return np.ravel_multi_index(self._check_factors(factors).T, self.factor_sizes)
 
 
-class Subset(Finite):
+class Listed(Finite):
+    """Rows that do not form a grid. :meth:`sample` draws them without replacement."""
+
+    def sample_factors(self, n: int, random_state: RandomState = None) -> np.ndarray:
+        return self.factors_at(self._draw(n, generator(random_state)))
+
+    def sample(self, n: int, random_state: RandomState = None) -> tuple[np.ndarray, np.ndarray]:
+        rng = generator(random_state)
+        rows = self._draw(n, rng)
+        return self._render_rows(rows, rng), self.factors_at(rows)
+
+    def sample_pairs(
+        self, n: int = 1, shared: int | str | Sequence[int | str] = 0, random_state: RandomState = None
+    ) -> Pairs:
+        """Pairs of rows; the partner of a row is drawn from the rows that agree with it in the shared factors."""
+        rng = generator(random_state)
+        first = rng.integers(len(self), size=count(n))
+        group, order, starts, sizes = self._agreement(tuple(self.columns(shared)))
+        second = order[starts[group[first]] + rng.integers(sizes[group[first]])]
+        return (
+            (self._render_rows(first, rng), self.factors_at(first)),
+            (self._render_rows(second, rng), self.factors_at(second)),
+        )
+
+    def _draw(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        if count(n) > len(self):
+            raise ValueError(
+                f"{self.name} has {len(self)} rows here and draws without replacement; received n={n}. "
+                f"Ask for at most {len(self)}."
+            )
+        return rng.choice(len(self), size=n, replace=False)
+
+
+class Subset(Listed):
     """Chosen rows of a data set. :meth:`sample` draws them without replacement.
 
     Parameters
@@ -131,29 +164,11 @@ class Subset(Finite):
         assert isinstance(self.parent, Finite)
         return self.parent.factors_at(self._rows[rows])  # type: ignore[index]
 
-    def sample_factors(self, n: int, random_state: RandomState = None) -> np.ndarray:
-        return self.factors_at(self._draw(n, generator(random_state)))
-
-    def sample(self, n: int, random_state: RandomState = None) -> tuple[np.ndarray, np.ndarray]:
-        rng = generator(random_state)
-        rows = self._draw(n, rng)
-        return self._render_rows(rows, rng), self.factors_at(rows)
-
-    def sample_pairs(
-        self, n: int = 1, shared: int | str | Sequence[int | str] = 0, random_state: RandomState = None
-    ) -> Pairs:
-        """Pairs of rows of this part; a row's partner is drawn among those that agree with it."""
-        rng = generator(random_state)
-        return pairs_of_rows(self, self.columns(shared), n, rng)
-
     def subset(self, rows: Any, random_state: RandomState = None) -> "Subset":
         chosen = super().subset(rows, random_state)._rows
         if self._factors is not None:
             return Subset(self.parent, factors=self._factors[chosen])
         return Subset(self.parent, rows=self._rows[chosen])  # type: ignore[index]
-
-    def _draw(self, n: int, rng: np.random.Generator) -> np.ndarray:
-        return draw_rows(self, n, rng)
 
     def _render(self, factors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return self.parent._render(factors, rng)
@@ -163,24 +178,3 @@ class Subset(Finite):
             assert isinstance(self.parent, Finite)
             return self.parent._render_rows(self._rows[rows], rng)
         return self._render(self.factors_at(rows), rng)
-
-
-def draw_rows(dataset: Finite, n: int, rng: np.random.Generator) -> np.ndarray:
-    """``n`` row numbers without replacement."""
-    if count(n) > len(dataset):
-        raise ValueError(
-            f"{dataset.name} has {len(dataset)} rows here and draws without replacement; received n={n}. "
-            f"Ask for at most {len(dataset)}."
-        )
-    return rng.choice(len(dataset), size=n, replace=False)
-
-
-def pairs_of_rows(dataset: Finite, columns: list[int], n: int, rng: np.random.Generator) -> Pairs:
-    """Pairs among rows that exist: each partner is uniform over the rows that agree in ``columns``."""
-    first = rng.integers(len(dataset), size=count(n))
-    group, order, starts, sizes = dataset._agreement(tuple(columns))
-    second = order[starts[group[first]] + rng.integers(sizes[group[first]])]
-    return (
-        (dataset._render_rows(first, rng), dataset.factors_at(first)),
-        (dataset._render_rows(second, rng), dataset.factors_at(second)),
-    )

@@ -59,8 +59,8 @@ _TABLE: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("regi
 
 
 def _entry(name: str, line: dict[str, Any]) -> Entry:
-    pairs = {key: tuple(line.get(key, {}).items()) for key in ("fixed", "needs")}
-    return Entry(name, *(line[key] for key in ("maker", "factors", "size", "origin")), **pairs)
+    fixed, needs = (tuple(line.get(key, {}).items()) for key in ("fixed", "needs"))
+    return Entry(name, line["maker"], line["factors"], line["size"], line["origin"], fixed, needs)
 
 
 def _files(line: dict[str, Any]) -> tuple[Remote, ...]:

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from unbraid.datasets.base import RandomState, generator
-from unbraid.datasets.finite import Finite, Grid, Pairs, draw_rows, pairs_of_rows
+from unbraid.datasets.base import RandomState
+from unbraid.datasets.finite import Grid, Listed
 
 Reader = Callable[[np.ndarray], np.ndarray]
 
@@ -44,7 +44,7 @@ class LoadedGrid(Grid):
         return self._read(rows)
 
 
-class Table(Finite):
+class Table(Listed):
     """Rows of images with labels; the labels do not determine the image.
 
     :meth:`sample` draws rows without replacement, :meth:`observe` gives the first image with the given labels.
@@ -82,23 +82,10 @@ class Table(Finite):
     def factors_at(self, rows: np.ndarray) -> np.ndarray:
         return self._factors[self._check_rows(rows)]
 
-    def sample_factors(self, n: int, random_state: RandomState = None) -> np.ndarray:
-        return self.factors_at(draw_rows(self, n, generator(random_state)))
-
-    def sample(self, n: int, random_state: RandomState = None) -> tuple[np.ndarray, np.ndarray]:
-        rows = draw_rows(self, n, generator(random_state))
-        return self._read(rows), self._factors[rows]
-
     def sample_conditional(self, n: int, random_state: RandomState = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """As :meth:`sample`, with the first factor as the label."""
         X, factors = self.sample(n, random_state)
         return X, factors, factors[:, 0].copy()
-
-    def sample_pairs(
-        self, n: int = 1, shared: int | str | Sequence[int | str] = 0, random_state: RandomState = None
-    ) -> Pairs:
-        """Pairs of rows; a row's partner is drawn among those that agree with it."""
-        return pairs_of_rows(self, self.columns(shared), n, generator(random_state))
 
     def _render_rows(self, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return self._read(rows)

@@ -204,16 +204,11 @@ def _take(store: Store, content: Content, place: str) -> int:
     with store.engine.begin() as connection:
         if "identity" not in head:
             rows = [{"key": k, "value": content["head"][k]} for k in ("study", "identity", "spec")]
-            _insert(connection, schema.meta, rows)
-        _insert(connection, schema.pools, fresh)
+            schema.insert(connection, schema.meta, rows)
+        schema.insert(connection, schema.pools, fresh)
         connection.execute(schema.runs.delete().where(schema.runs.c.run.in_(new & set(here))))
         wanted = [row for row in content["runs"] if row["run"] in new or row["run"] not in here]
-        _insert(connection, schema.runs, wanted)
+        schema.insert(connection, schema.runs, wanted)
         for table in schema.OF_A_RUN:
-            _insert(connection, table, [row for row in content[table.name] if row["run"] in new])
+            schema.insert(connection, table, [row for row in content[table.name] if row["run"] in new])
     return len(new)
-
-
-def _insert(connection: Any, table: Any, rows: list[dict[str, Any]]) -> None:
-    if rows:
-        connection.execute(table.insert(), rows)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import select
+from sqlalchemy import Select, select
 
 from unbraid.study import schema
 from unbraid.study.artefacts import unpack_array, unpack_codes
@@ -85,13 +85,7 @@ class Study:
     def factors(self, run: str) -> np.ndarray:
         """Factors (n, n_factors) of the pinned pool of a run."""
         pools, runs = schema.pools, schema.runs
-        with self.store.engine.connect() as connection:
-            asked = select(pools.c.factors).where(pools.c.pool == runs.c.pool, runs.c.run == run)
-            address = connection.execute(asked).scalar()
-        if address is None:
-            raise KeyError(
-                f"{run} is not a finished run of this study. `study.runs()` lists the runs and their status."
-            )
+        address = self._value(run, select(pools.c.factors).where(pools.c.pool == runs.c.pool, runs.c.run == run))
         return unpack_array(self.store.artefacts.get(address))
 
     def strip(self, run: str) -> np.ndarray | None:
@@ -102,13 +96,16 @@ class Study:
     def provenance(self, run: str) -> dict[str, Any]:
         """Versions, seed, machine, CPU seconds, fingerprint of the data, warnings."""
         table = schema.provenance
+        return json.loads(self._value(run, select(table.c.about).where(table.c.run == run)))
+
+    def _value(self, run: str, query: Select) -> Any:
         with self.store.engine.connect() as connection:
-            text = connection.execute(select(table.c.about).where(table.c.run == run)).scalar()
-        if text is None:
+            found = connection.execute(query).scalar()
+        if found is None:
             raise KeyError(
                 f"{run} is not a finished run of this study. `study.runs()` lists the runs and their status."
             )
-        return json.loads(text)
+        return found
 
     def failures(self) -> pd.DataFrame:
         """Failed runs with their tracebacks: run, dataset, method, seed, error."""

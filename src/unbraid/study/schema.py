@@ -1,5 +1,8 @@
 """The tables of a store, and their version."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from sqlalchemy import Column, Connection, Float, Index, Integer, LargeBinary, MetaData, String, Table, Text, select
 
 VERSION = 2
@@ -60,6 +63,12 @@ OF_A_RUN = (scores, losses, curves, kept, provenance)
 
 class StoreError(ValueError):
     """A store that cannot be used: of another format or study, not a store at all, or in use."""
+
+
+def insert(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]) -> None:
+    """Insert rows, if there are any."""
+    if rows:
+        connection.execute(table.insert(), list(rows))
 
 
 def read_meta(connection: Connection) -> dict[str, str]:

@@ -196,9 +196,7 @@ class Store:
                 rows = {"study": name, "identity": identity, "spec": spec}
                 connection.execute(schema.meta.insert(), [{"key": k, "value": v} for k, v in rows.items()])
             known = set(connection.execute(select(schema.runs.c.run)).scalars())
-            fresh = [_row_of(task) for task in tasks if task.run not in known]
-            if fresh:
-                connection.execute(schema.runs.insert(), fresh)
+            schema.insert(connection, schema.runs, [_row_of(task) for task in tasks if task.run not in known])
             runs = schema.runs
             connection.execute(runs.update().where(runs.c.status == "running").values(status="pending"))
 
@@ -243,12 +241,10 @@ class Store:
             for pool, r in fresh.items()
         ]
         with self._begin() as connection:
-            if pools:
-                connection.execute(schema.pools.insert(), pools)
+            schema.insert(connection, schema.pools, pools)
             for table, rows in _rows_of(results, addresses).items():
                 connection.execute(table.delete().where(table.c.run.in_([r.run for r in results])))
-                if rows:
-                    connection.execute(table.insert(), rows)
+                schema.insert(connection, table, rows)
             names = ("status", "error", "seconds", "steps", "pool")
             update = schema.runs.update().where(schema.runs.c.run == bindparam("of"))
             update = update.values({name: bindparam(f"new_{name}") for name in names})
@@ -277,8 +273,7 @@ class Store:
             for row in rows:
                 same = [table.c[k] == row[k] for k in ("run", "representation", "protocol", "metric")]
                 connection.execute(table.delete().where(*same))
-            if rows:
-                connection.execute(table.insert(), list(rows))
+            schema.insert(connection, table, rows)
 
     def head(self) -> dict[str, str]:
         """Name, identity and text of the spec, versions."""

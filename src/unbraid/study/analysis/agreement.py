@@ -14,7 +14,7 @@ from unbraid.study.analysis.answers import Answer
 from unbraid.study.analysis.claims import judged
 from unbraid.study.analysis.frames import DISENTANGLEMENT, Floats, StudyLike, chosen_metrics, scored
 from unbraid.study.analysis.paper import METRIC_TITLES, PAPER, metric_title
-from unbraid.study.analysis.resampling import over_seeds, rank_correlations
+from unbraid.study.analysis.resampling import by_dataset, rank_correlations
 
 PAIRS = {  # strongly correlated according to the paper
     ("beta_vae", "factor_vae"): "beta-vae-with-factor-vae",
@@ -88,13 +88,7 @@ def agreement(
     table = scored(study, representation)
     names = chosen_metrics(table, metrics, DISENTANGLEMENT, least=2)
     values = table.values(names)
-    found, drawn = over_seeds(
-        lambda x, where: _matrices(x, where, table.datasets),
-        table.cells,
-        (values, table.dataset_of),
-        n_resamples,
-        random_state,
-    )
+    found, drawn = by_dataset(rank_correlations, table, values, n_resamples, random_state)
     low, high = interval(found, drawn, (-1.0, 1.0))
     rows = [
         (dataset, names[i], names[j], found[d, i, j], low[d, i, j], high[d, i, j],
@@ -114,10 +108,6 @@ def agreement(
         notes=("Claims are about the mean over data sets.", *left_out),
         matrices={name: pd.DataFrame(m, names, names) for name, m in zip(table.datasets, found)},
     )
-
-
-def _matrices(values: Floats, dataset_of: Any, datasets: Sequence[str]) -> Floats:
-    return np.array([rank_correlations(values[dataset_of == name]) for name in datasets])
 
 
 def _claims(mean: Floats, drawn: Floats, names: list[str]) -> tuple[Claim, ...]:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from unbraid.study.analysis.frames import Floats, Ints
+from unbraid.study.analysis.frames import Floats, Ints, Scored
 
 LEAST_SEEDS = 3  # in the median cell; with fewer there is no interval
 
@@ -75,6 +75,17 @@ def over_seeds(
     return found, np.reshape(drawn, (-1, *found.shape))
 
 
+def by_dataset(
+    statistic: Callable[[Floats], Floats], table: Scored, values: Floats, n: int, random_state: int
+) -> tuple[Floats, Floats]:
+    """:func:`over_seeds` for a statistic of the rows of one data set; data sets are the first axis of the statistic."""
+
+    def each(values: Floats, dataset_of: NDArray) -> Floats:
+        return np.array([statistic(values[dataset_of == name]) for name in table.datasets])
+
+    return over_seeds(each, table.cells, (values, table.dataset_of), n, random_state)
+
+
 def rank_correlations(values: Floats) -> Floats:
     """Spearman's correlations of the columns; a constant column has none (NaN).
 
@@ -90,9 +101,9 @@ def rank_correlations(values: Floats) -> Floats:
     return (ranks / length).T @ (ranks / length)
 
 
-def related(values: Floats, dataset_of: NDArray, datasets: Sequence[str], n: int) -> Floats:
-    """Rank correlations of the first ``n`` columns with the others on each data set; 0 where there is none."""
-    return np.array([np.nan_to_num(rank_correlations(values[dataset_of == d])[:n, n:]) for d in datasets])
+def related(values: Floats, n: int) -> Floats:
+    """Rank correlations of the first ``n`` columns with the others; 0 for constant columns."""
+    return np.nan_to_num(rank_correlations(values)[:n, n:])
 
 
 def median_of_last(values: Floats, n_axes: int) -> Floats:

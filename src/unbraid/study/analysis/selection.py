@@ -15,7 +15,7 @@ from unbraid.study.analysis.answers import Answer
 from unbraid.study.analysis.claims import judged
 from unbraid.study.analysis.frames import Floats, Scored, StudyLike, chosen_metrics, scored, tidy
 from unbraid.study.analysis.paper import METRIC_TITLES, PAPER, TRANSFER, metric_title
-from unbraid.study.analysis.resampling import LEAST_SEEDS, median_of_last, over_seeds, related, seeds_per_cell
+from unbraid.study.analysis.resampling import LEAST_SEEDS, by_dataset, median_of_last, related, seeds_per_cell
 from unbraid.study.analysis.transfer import KINDS, chances, seed_grids
 from unbraid.study.analysis.unsupervised import HIGH_IS_GOOD, unsupervised_scores
 
@@ -90,15 +90,13 @@ def selection(
     known = list(criteria)
     values = _with_metrics(table, names, criteria)
     moved = _moved(table, names, n_resamples, random_state)
-    picked, correlated = (
-        over_seeds(
-            lambda x, where, ask=ask: ask(x, where, table.datasets, len(known)),
-            table.cells, (values, table.dataset_of), n_resamples, random_state,
-        )
-        for ask in (_picks, related)
-    )  # fmt: skip
-    low, high = interval(*picked, (0.0, 1.0))
-    rows = [*_transfer_rows(*moved), *((name, picked[0][i], low[i], high[i], np.nan) for i, name in enumerate(known))]
+    won, correlated = (
+        by_dataset(lambda x, ask=ask: ask(x, len(known)), table, values, n_resamples, random_state)
+        for ask in (_picked, related)
+    )
+    picked, drawn = won[0].mean(axis=(0, 2)), won[1].mean(axis=(1, 3))  # over data sets and metrics
+    low, high = interval(picked, drawn, (0.0, 1.0))
+    rows = [*_transfer_rows(*moved), *((name, picked[i], low[i], high[i], np.nan) for i, name in enumerate(known))]
     low, high = interval(*correlated, (-1.0, 1.0))
     axes = {"dataset": table.datasets, "criterion": known, "metric": names}
     return Selection(
@@ -139,13 +137,8 @@ def _with_metrics(table: Scored, names: list[str], criteria: Any) -> Floats:
     return np.column_stack([criteria.to_numpy(np.float64) * signs, table.values(names)])
 
 
-def _picks(values: Floats, dataset_of: Any, datasets: Sequence[str], n_criteria: int) -> Floats:
-    """Chance that the run with the best value of each criterion beats a random other one, mean over the rest."""
-    shares = np.array([_picked(values[dataset_of == name], n_criteria) for name in datasets])
-    return shares.mean(axis=(0, 2))
-
-
 def _picked(values: Floats, n_criteria: int) -> Floats:
+    """(criteria, metrics): chance that the run with the best value of each criterion beats a random other one."""
     scores = values[:, n_criteria:]
     best = values[:, :n_criteria].argmax(axis=0)
     won = np.sign(scores[best][:, None, :] - scores[None, :, :]) / 2 + 0.5

@@ -15,7 +15,7 @@ from unbraid.study.analysis.claims import judged
 from unbraid.study.analysis.frames import Floats, Scored, StudyLike, chosen_metrics, scored, tidy
 from unbraid.study.analysis.paper import METRIC_TITLES, PAPER, metric_title
 from unbraid.study.analysis.readout import read_accuracy
-from unbraid.study.analysis.resampling import median_of_last, over_seeds, related
+from unbraid.study.analysis.resampling import by_dataset, median_of_last, related
 
 ACCURACY = {"downstream_logistic": "accuracy, logistic", "downstream_trees": "accuracy, trees"}
 EFFICIENCY = {"efficiency_logistic": "efficiency, logistic", "efficiency_trees": "efficiency, trees"}
@@ -72,13 +72,7 @@ def usefulness(
     names = chosen_metrics(scores, metrics, tuple(METRIC_TITLES))
     tasks, note = _tasks(study, scores, representation)
     values = np.column_stack([*tasks.values(), scores.values(names)])
-    found, drawn = over_seeds(
-        lambda x, where: related(x, where, scores.datasets, len(tasks)),
-        scores.cells,
-        (values, scores.dataset_of),
-        n_resamples,
-        random_state,
-    )
+    found, drawn = by_dataset(lambda x: related(x, len(tasks)), scores, values, n_resamples, random_state)
     low, high = interval(found, drawn, (-1.0, 1.0))
     axes = {"dataset": scores.datasets, "task": tasks, "metric": names}
     return Usefulness(
