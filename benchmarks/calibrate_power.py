@@ -1,4 +1,4 @@
-"""How often the diagnosis notices a clear violation, by points and factors: the table in trust/support.py.
+"""How often the diagnosis notices a clear violation, by points and factors: the power in trust/figures.toml.
 
 python benchmarks/calibrate_power.py --draws 40
 """

@@ -10,8 +10,13 @@ from tests.facts import facts
 from tests.spectral.manifolds import bent_sheets, linear_fit
 from unbraid.manifold.neighbors import neighborhoods
 from unbraid.spectral.alignment import alignment, band_order, smallest_neighborhood
-from unbraid.spectral.eigen import independent_eigenvectors, smallest_eigenvectors
+from unbraid.spectral.eigen import _iterate, _prepare, independent_eigenvectors
 from unbraid.spectral.local_frames import tangent_bases
+
+
+def smallest_eigenvectors(M, n_vectors):
+    """Without the choice of independent ones."""
+    return _iterate(M, n_vectors, _prepare(M, None), None)
 
 
 def textbook_block(G, d, keep_all=False):

@@ -22,6 +22,7 @@ Prepared = tuple[Floats, float, Solve]  # null vector, scale of the matrix, solv
 PREDICTED = 0.6  # share of an eigenvector's variance that others may predict before it counts as a function of them
 BAND_ENTRIES = 2.5e8  # two gigabytes
 DENSE_POINTS = 12_000
+MAX_ITER, TOLERANCE = 60, 1e-9
 
 
 @dataclass(frozen=True)
@@ -60,30 +61,6 @@ class Spectrum:
         return float(self.values[-1] / max(self.values[-2], 1e-300))
 
 
-def smallest_eigenvectors(
-    M: Matrix,
-    n_vectors: int,
-    *,
-    null: Floats | None = None,
-    max_iter: int = 60,
-    tol: float = 1e-9,
-    random_state: np.random.RandomState | None = None,
-) -> Spectrum:
-    """Block inverse iteration with the null vector deflated.
-
-    The matrix is factored once at a slightly negative shift: at zero it is singular, and a positive shift can fall
-    between eigenvalues.
-
-    Parameters
-    ----------
-    M : Alignment or sparse (n, n), symmetric positive semidefinite
-    n_vectors : int
-    null : array (n,), optional
-        The known null vector; the constant when not given.
-    """
-    return _iterate(M, n_vectors, _prepare(M, null), max_iter, tol, random_state)
-
-
 def independent_eigenvectors(
     M: Matrix,
     n_vectors: int,
@@ -101,7 +78,7 @@ def independent_eigenvectors(
     known = _prepare(M, null)
     n, kept = M.shape[0], [0]
     for width in (n_vectors, 2 * n_vectors + 4, 5 * n_vectors + 8):
-        found = _iterate(M, min(width, n - 2), known, 60, 1e-9, random_state)
+        found = _iterate(M, min(width, n - 2), known, random_state)
         kept = independent_columns(found.vectors, n_vectors)
         if len(kept) == n_vectors or n_vectors == 1 or width >= n - 2:
             break
@@ -150,16 +127,19 @@ def _prepare(M: Matrix, null: Floats | None) -> Prepared:
     return null, scale, _factor(M, 1e-10 * scale)
 
 
-def _iterate(
-    M: Matrix, n_vectors: int, known: Prepared, max_iter: int, tol: float, rng: np.random.RandomState | None
-) -> Spectrum:
+def _iterate(M: Matrix, n_vectors: int, known: Prepared, rng: np.random.RandomState | None) -> Spectrum:
+    """Smallest eigenvectors by block inverse iteration with the null vector deflated.
+
+    The matrix is factored once at a slightly negative shift: at zero it is singular, and a positive shift can fall
+    between eigenvalues.
+    """
     null, scale, solve = known
     n = M.shape[0]
     rng = np.random.RandomState(0) if rng is None else rng
     width = min(n - 1, n_vectors + 2)
     V = rng.standard_normal((n, width))
     values = np.zeros(width)
-    for n_iter in range(1, max_iter + 1):  # noqa: B007
+    for n_iter in range(1, MAX_ITER + 1):  # noqa: B007
         V = _orthonormal(V, null)
         V = _orthonormal(solve(V), null)
         image = M @ V
@@ -168,10 +148,10 @@ def _iterate(
         errors = np.linalg.norm(image - V * values, axis=0)[:n_vectors]
         # Relative to the gap that separates the wanted vectors from the rest: what decides the angle.
         gap = max(values[-1] - values[n_vectors - 1], 1e-12 * scale) if width > n_vectors else scale
-        if errors.max() <= tol**0.5 * gap or errors.max() <= 1e-13 * scale:
+        if errors.max() <= TOLERANCE**0.5 * gap or errors.max() <= 1e-13 * scale:
             break
     else:
-        warn("UB403", stacklevel=4, iterations=max_iter, residual=errors.max() / scale)
+        warn("UB403", stacklevel=4, iterations=MAX_ITER, residual=errors.max() / scale)
     return Spectrum(V[:, :n_vectors], values[: n_vectors + 1], float(errors.max() / scale), n_iter)
 
 

@@ -1,7 +1,7 @@
-"""Do codes fill a product? Three effect sizes of codes alone, and how often they would notice one that does not.
+"""Do codes fill a product? Effect sizes that need the codes only, and their power to detect a violation.
 
-Permutation tests are of no use here: with enough points every good fit is "significantly" dependent. So figures decide
-that say how large the departure is, against thresholds that good fits keep.
+Permutation tests do not help: with enough points every good fit is "significantly" dependent. So the size of the
+departure decides, with thresholds that good fits meet.
 """
 
 from itertools import combinations
@@ -18,17 +18,17 @@ Floats = NDArray[np.float64]
 
 N_BINS = 12
 POWER_POINTS = (50, 100, 200, 500, 1000, 2000)
-PLENTY = 1000  # points with which chance leaves no hollows of that size
+PLENTY = 1000  # points with which chance leaves no empty regions of that size
 
 ANGLES = 45
 LOGCOSH = 0.374567207491438  # mean of log cosh of a standard normal
-LOGCOSH_VARIANCE = 0.00632787  # its variance beyond what standardising takes away
+LOGCOSH_VARIANCE = 0.00632787  # its variance after standardisation
 CUBE_VARIANCE = 6.0  # of the cube of a standard normal, likewise
-CHANCE = 10.0  # what 95 % of Gaussian pairs stay below
+CHANCE = 10.0  # 95 % of Gaussian pairs stay below
 
 
 def dependence(codes: Floats) -> float:
-    r"""Largest mutual information (nats) of two codes: in :math:`b^2` bins of equal counts, less :math:`(b-1)^2/2n`.
+    r"""Largest mutual information (nats) of two codes: in :math:`b^2` bins of equal counts, minus :math:`(b-1)^2/2n`.
 
     Parameters
     ----------
@@ -81,8 +81,8 @@ def _pairwise_information(codes: Floats, n_bins: int) -> tuple[Floats, float]:
 def raggedness(codes: Floats, rng: np.random.RandomState) -> float:
     """How far the support of the codes is from that of permuted codes, in the ranks of each code.
 
-    The .97 quantile of the distance from permuted codes to the nearest code, over that from permuted codes to the
-    nearest of another permutation. A product has 1, up to chance.
+    The .97 quantile of the distance from permuted codes to the nearest code, divided by that from permuted codes to
+    the nearest of another permutation. A product has 1, up to chance.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def emptiness(codes: Floats, rng: np.random.RandomState) -> float:
     """Share of the codes' box (1 to 99 % of each) that is empty although permuted codes would fill it.
 
     The share of uniform points in the box that are farther from the codes than the .95 quantile of their distance to
-    permuted codes, less .05.
+    permuted codes, minus .05.
 
     Parameters
     ----------
@@ -140,12 +140,12 @@ def emptiness(codes: Floats, rng: np.random.RandomState) -> float:
 
 
 def mean_emptiness(codes: Floats, rng: np.random.RandomState) -> float:
-    """The mean of three measurements of :func:`emptiness`, which draw other points of the box."""
+    """Mean of three measurements of :func:`emptiness`, each with other points of the box."""
     return float(np.mean([emptiness(codes, rng) for _ in range(3)]))
 
 
 def hollow(n: int) -> float:
-    """The emptiness that n points of a product may have: with few of them chance leaves hollows.
+    """The emptiness that n points of a product may have: few points leave empty regions by chance.
 
     >>> hollow(250) / hollow(4000)
     2.0
@@ -154,15 +154,15 @@ def hollow(n: int) -> float:
 
 
 def separability(codes: Floats) -> float:
-    r"""How much the rotation of the least separable pair of codes matters, against chance.
+    r"""How much the rotation of the least separable pair of codes matters, relative to chance.
 
-    Of a pair, turned by :math:`\theta` and standardised to :math:`u`, what tells it from a Gaussian pair is
+    A pair, rotated by :math:`\theta` and standardised to :math:`u`, differs from a Gaussian pair by
 
     .. math:: J(\theta) = n \sum_{i=1}^2 \frac{(E \log\cosh u_i - E \log\cosh \nu)^2}{.0063} + \frac{(E u_i^3)^2}{6},
 
-    with :math:`\nu` a standard normal: the contrast of ICA, and skewness. How far it rises and falls over
-    :math:`\theta` is what any ICA has to go by; a pair that is round, Gaussian or not, has the same J on all sides, up
-    to chance. It is divided by 10, below which 95 % of Gaussian pairs stay with any number of points.
+    with :math:`\nu` a standard normal: the contrast of ICA, and skewness. Its range over
+    :math:`\theta` is what ICA relies on; a pair with rotational symmetry, Gaussian or not, has a constant J, up to
+    chance. The range is divided by 10, which 95 % of Gaussian pairs do not exceed, with any number of points.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def separability(codes: Floats) -> float:
     Returns
     -------
     float
-        The least over pairs; infinite for a single code.
+        The minimum over pairs; infinite for a single code.
 
     Examples
     --------
@@ -184,7 +184,7 @@ def separability(codes: Floats) -> float:
 
 
 def _swing(pair: Floats) -> float:
-    """Largest less smallest J of a pair, over rotations of its whitened values."""
+    """Range of J of a pair over rotations of its whitened values."""
     centred = pair - pair.mean(axis=0)
     values, vectors = np.linalg.eigh(centred.T @ centred / len(pair))
     white = centred @ vectors / np.sqrt(np.maximum(values, 1e-300))
@@ -204,60 +204,29 @@ def near_gaussian(kurtosis: Floats, n: int) -> NDArray[np.bool_]:
     return np.abs(kurtosis) < max(FIGURES["kurtosis"].limit(), 2 * (24 / max(n, 1)) ** 0.5)
 
 
-# Share of 40 draws in which a clear violation is noticed, by figure, factors and ``POWER_POINTS``: two factors of
-# correlation .6, a ball (raggedness and emptiness), Gaussian factors, a torus. Made by benchmarks/calibrate_power.py.
-POWER = {
-    "dependence": {
-        2: (0.15, 0.45, 0.80, 0.97, 1.00, 1.00),
-        3: (0.15, 0.40, 0.78, 0.95, 1.00, 1.00),
-        4: (0.15, 0.42, 0.75, 0.97, 1.00, 1.00),
-        6: (0.12, 0.33, 0.72, 0.95, 1.00, 1.00),
-    },
-    "raggedness": {
-        2: (0.05, 0.10, 0.15, 0.78, 1.00, 1.00),
-        3: (0.00, 0.00, 0.00, 0.00, 0.00, 0.00),
-        4: (0.00, 0.00, 0.00, 0.00, 0.00, 0.00),
-        6: (0.00, 0.00, 0.00, 0.00, 0.00, 0.00),
-    },
-    "emptiness": {
-        2: (0.00, 0.00, 0.00, 0.38, 1.00, 1.00),
-        3: (0.00, 0.00, 0.00, 0.25, 1.00, 1.00),
-        4: (0.00, 0.00, 0.00, 0.00, 0.95, 1.00),
-        6: (0.00, 0.00, 0.00, 0.00, 0.00, 0.03),
-    },
-    "separability": {
-        2: (0.90, 0.88, 0.95, 0.95, 1.00, 0.97),
-        3: (1.00, 1.00, 1.00, 1.00, 1.00, 1.00),
-        4: (1.00, 1.00, 1.00, 1.00, 1.00, 1.00),
-        6: (1.00, 1.00, 1.00, 1.00, 1.00, 1.00),
-    },
-    "edge": {
-        1: (0.97, 1.00, 1.00, 1.00, 1.00, 1.00),
-        2: (1.00, 1.00, 1.00, 1.00, 1.00, 1.00),
-        3: (0.97, 1.00, 1.00, 1.00, 1.00, 1.00),
-    },
-}
-
-
 def power_of(key: str, n: int, d: int) -> float:
-    """How often n points of d factors that break an assumption are noticed; the nearest number of factors counts.
+    """How often a clear violation by n points of d factors is detected; the nearest simulated number of factors counts.
+
+    The violations: two factors of correlation .6 (dependence), a ball (raggedness, emptiness), Gaussian factors
+    (separability), a torus (edge). ``benchmarks/calibrate_power.py`` makes the table.
 
     >>> power_of("raggedness", 2000, 2), power_of("raggedness", 100, 2) < 0.5
     (1.0, True)
     """
-    shares = POWER[key][min(POWER[key], key=lambda known: abs(known - d))]
+    power = FIGURES[key].power
+    shares = power[min(power, key=lambda known: abs(int(known) - d))]
     return float(np.interp(np.log(n), np.log(POWER_POINTS), shares))
 
 
 def ball(n: int, d: int, rng: np.random.RandomState) -> Floats:
-    """Uniform points of a ball: what a test of support should notice."""
+    """Uniform points of a ball, which a test of support should detect."""
     directions = rng.standard_normal((n, d))
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     return directions * rng.random_sample((n, 1)) ** (1 / d)
 
 
 def dependent(n: int, d: int, rng: np.random.RandomState, correlation: float = 0.6) -> Floats:
-    """Uniform codes, the first two of them correlated: what a test of dependence should notice."""
+    """Uniform codes, the first two correlated, which a test of dependence should detect."""
     normal = rng.standard_normal((n, d))
     normal[:, 1] = correlation * normal[:, 0] + (1 - correlation**2) ** 0.5 * normal[:, 1]
     return ndtr(normal)

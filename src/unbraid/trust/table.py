@@ -1,7 +1,7 @@
-"""The one table of figures: what each says, where it is in doubt, where that was calibrated, and what to do then.
+"""The one table of figures: what each means, its threshold, how that was calibrated, and the remedy.
 
-The division of labour: ``diagnosis_`` asks of the data, before a fit, whether the assumptions of a method hold at all;
-``diagnostics_`` are the figures of one fit; ``summary()`` is what a page shows, made from both. All three, the warnings
+The division of labour: ``diagnosis_`` tells whether the data meet the assumptions of a method, before a fit;
+``diagnostics_`` holds the figures of one fit; ``summary()`` presents both. All three, the warnings
 (:mod:`unbraid.trust.warnings`), ``unbraid explain`` and the docs read their names, thresholds and remedies here, from
 ``figures.toml`` beside this file.
 """
@@ -16,34 +16,37 @@ from typing import Any, Literal
 
 @dataclass(frozen=True)
 class Figure:
-    """A line of the table.
+    """An entry of the table.
 
     Attributes
     ----------
     name : str
-        As people read it.
+        As shown to users.
     meaning : str
         One sentence.
     formula : str
         In the markup of the docs.
     threshold : float or None
-        Where doubt begins; None where it depends on the data, or the figure only informs.
+        Beyond it the figure is in doubt; None if that depends on the data, or the figure only informs.
     fails : {"above", "below", ""}
         On which side of the threshold.
     cases : mapping
         Thresholds of special cases: a kind of factor or method, a number of factors.
     calibrated : str
-        On what the threshold was chosen.
+        How the threshold was chosen.
     code : str
-        The warning that is given.
+        The code of its warning.
     remedy : str
-        What to do, or to collect.
+        What to do, or which data to collect.
     assumption : str
-        The assumption of which the diagnosis says by this figure whether it holds; empty where it does not look at it.
+        The assumption that the diagnosis tests by this figure; empty if it does not use it.
     decides : bool
         Whether the verdict of the diagnosis depends on it.
+    power : mapping
+        By number of factors: share of draws in which a clear violation is detected, for each number of points of
+        :data:`unbraid.trust.support.POWER_POINTS`; empty where it was not simulated.
     families : tuple of str
-        The rooms of the methods that it matters to, or the one method.
+        The families of the methods it concerns, or a single method.
     """
 
     name: str
@@ -57,22 +60,23 @@ class Figure:
     remedy: str = ""
     assumption: str = ""
     decides: bool = True
+    power: Mapping[str, list[float]] = field(default_factory=dict)
     families: tuple[str, ...] = ("spectral",)
 
     def limit(self, case: object = None) -> float:
-        """The threshold, of a special case where it has one."""
+        """The threshold, or that of a special case."""
         limit = self.cases.get(str(case), self.threshold)
         if limit is None:
             raise ValueError(f"{self.name} has no threshold.")
         return limit
 
     def holds(self, value: float, case: object = None) -> bool:
-        """Whether a value is on the right side of the threshold; the threshold itself is."""
+        """Whether a value passes; the threshold itself does."""
         return bool(value <= self.limit(case) if self.fails == "above" else value >= self.limit(case))
 
     @property
     def doubt(self) -> str:
-        """Where doubt begins, in words; empty where there is no threshold.
+        """The threshold in words; empty if there is none.
 
         >>> FIGURES["local_isometry"].doubt
         'below 0.5 (laplacian: 0.2)'
