@@ -267,7 +267,7 @@ def test_errors_and_warnings():
         ub.Geomancer(gap=-1.0).fit(X)
     with pytest.raises(ValueError, match=facts(5, 4, 7)):
         ub.Geomancer(dim=4).fit(X[:5])
-    with pytest.raises(ValueError, match=facts(20, "same")):
+    with pytest.raises(ValueError, match=facts(20, "identical")):
         ub.Geomancer(dim=1).fit(np.ones((20, 3)))
     with pytest.warns(TrustWarning, match=facts("UB246", "gap", "1e-09")):
         ub.Geomancer(dim=4, gap=1e-9, random_state=0).fit(X)

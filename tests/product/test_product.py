@@ -240,7 +240,7 @@ def test_errors_and_duplicates():
         ub.ProductManifold(output="degrees").fit(X)
     with pytest.raises(ValueError, match=facts("n_landmarks", 3, 20)):
         ub.ProductManifold(n_landmarks=3).fit(X)
-    with pytest.raises(ValueError, match=facts(30, "same")):
+    with pytest.raises(ValueError, match=facts(30, "identical")):
         ub.ProductManifold().fit(np.ones((30, 2)))
     with pytest.warns(DataWarning, match=facts("UB301", "300 of 600")):
         ub.ProductManifold(random_state=0).fit(np.concatenate([X, X]))

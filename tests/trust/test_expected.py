@@ -79,7 +79,7 @@ def test_the_file_says_what_was_learnt():
     again = calibration_from(calibration_arrays(known))
     x = known.mean + 0.1 * known.scale
     assert again(x) == known(x)
-    assert known.worlds.shape[1] == len(NAMES)
+    assert known.simulated.shape[1] == len(NAMES)
     with pytest.raises(ValueError, match=facts("expected_mcc.npz", "edges")):
         calibration_from(calibration_arrays(known) | {"names": np.array(["edges"])})
 

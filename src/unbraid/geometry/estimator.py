@@ -90,7 +90,7 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
     reason_ : str
         Why not.
     concerns_ : list of str
-        What speaks against the result; each was a warning of ``fit``.
+        The checks that failed; each was a warning of ``fit``.
     tangent_error_ : float
         Angle between the tangent spaces from ``n_neighbors`` and from twice as many points, in radians.
     dim_ : int
@@ -179,7 +179,7 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
         """Different points in the order of space, in the coordinates of the plane they span; the way back."""
         Z = X.astype(np.float64)
         if not np.ptp(Z, axis=0).any():
-            raise ValueError(f"the {len(X)} points are all the same; there is no manifold in them.")
+            raise ValueError(f"the {len(X)} points are identical; there is no manifold to find.")
         first, index = distinct_rows(Z)
         if len(first) < len(X):
             warn("UB301", stacklevel=3, count=len(X) - len(first), of=len(X))
@@ -200,7 +200,7 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
         self._check_dim(k, n, size, estimate)
         wanted = max(k * (k + 3), 12) if self.n_neighbors == "auto" else int(self.n_neighbors)
         if wanted > n - 1 and self.n_neighbors != "auto":
-            raise ValueError(f"n_neighbors={wanted} needs more than {wanted} different points, got {n}.")
+            raise ValueError(f"n_neighbors={wanted} needs more than {wanted} distinct points, got {n}.")
         if wanted > n - 1:
             self.concerns_.append(format_warning("UB241", points=n, dimension=k, wanted=wanted, used=n - 1))
         if self.curved and min(wanted, n - 1) < 1.25 * n_unknowns(k):
@@ -215,10 +215,10 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
         if k > size:
             raise ValueError(
                 f"dim={k} is larger than the data: the {n} points span {size} dimensions "
-                f"of {self.n_features_in_} features. Give a dim of at most {size}."
+                f"of {self.n_features_in_} features. Set dim to at most {size}."
             )
         if n < k + 3:
-            raise ValueError(f"{n} different points are too few for dimension {k}, at least {k + 3} are needed.")
+            raise ValueError(f"{n} distinct points are too few for dimension {k}, which needs at least {k + 3}.")
         if estimate is not None and not estimate.clear:
             self.concerns_.append(format_warning("UB243", estimate=estimate))
 
@@ -241,7 +241,7 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
         return graph
 
     def _judge(self, reading: Reading, n: int) -> None:
-        """Record what was read and how far it can be trusted, and warn of all that speaks against it."""
+        """Record the reading of the spectrum and its confidence, and warn about every concern."""
         self.reason_, divided = reading.reason, reading.n_submanifolds > 1
         few = f"{n} points may be too few for dimension {self.dim_}, or too noisy"
         turn = f"turn by {self.tangent_error_:.2g} rad when twice as many neighbours are used"

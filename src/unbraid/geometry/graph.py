@@ -62,7 +62,7 @@ def from_edges(rows: np.ndarray, columns: np.ndarray, n: int) -> tuple[Graph, np
 
 
 def joined(X: np.ndarray, graph: Graph, labels: np.ndarray) -> Graph:
-    """The graph with each further component tied to the first by its shortest bridge, repeated until all hang together.
+    """The graph with each further component tied to the first by its shortest bridge, repeated until all are connected.
 
     >>> X = np.array([[0.0], [1.0], [5.0], [6.0]])
     >>> joined(X, *symmetrised(np.array([[1], [0], [3], [2]]))).degrees.tolist()

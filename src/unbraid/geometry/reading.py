@@ -73,8 +73,8 @@ def flat(count: int, k: int) -> str:
     """The reason that is given for flat directions."""
     return (
         f"undetermined: {count} or more eigenvalues are near zero where {k - 1} is the most that a product of curved "
-        f"manifolds of total dimension {k} has. The manifold is flat, as a torus or a plane is, in two or more "
-        "directions: these have no holonomy, so every way to split them is as good as another. A method that uses "
+        f"manifolds of total dimension {k} has. The manifold is flat, like a torus or a plane, in two or more "
+        "directions: these have no holonomy, so they can be split in any way. A method that uses "
         "independence (HessianICA) can split them."
     )
 
@@ -83,5 +83,5 @@ def _no_gap(values: np.ndarray, scale: float) -> str:
     listed = ", ".join(f"{v / scale:.3g}" for v in values[:5])
     return (
         f"undetermined: the eigenvalues rise from near zero without a gap ({listed} times the first eigenvalue of the "
-        "scalar Laplacian). The manifold is nearly flat, or the points are too few or too noisy. Give more points."
+        "scalar Laplacian). The manifold is nearly flat, or the points are too few or too noisy. Provide more points."
     )

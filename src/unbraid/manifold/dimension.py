@@ -1,9 +1,9 @@
-"""How many directions the data has around a typical point: shared by the estimators with an automatic size.
+"""Intrinsic dimension: how many directions the data have around a typical point.
 
 Nearest-neighbour counts (:func:`levina_bickel`, :func:`two_nn`) are exact on clean data and useless under noise,
 where every point is its own cloud; the local spectrum shows a gap at the right place as soon as the neighbourhood is
-wider than the noise. So the spectrum decides, at the smallest neighbourhood where it speaks, and the counts stand
-beside it. Where nothing speaks, or scales contradict each other, the estimate says so.
+wider than the noise. So the spectrum decides, at the smallest neighbourhood where it has a gap, and the counts are
+reported beside it. If there is no gap, or scales contradict each other, the estimate says so.
 """
 
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ class DimensionEstimate:
     value : float
         Mean over points of the local count; near ``dim`` when the points agree.
     interval : tuple of int
-        The smallest and the largest dimension that some neighbourhood size speaks for; equal when they all agree.
+        The smallest and the largest dimension that some neighbourhood size suggests; equal if all agree.
     gap : float
         Ratio of the eigenvalues before and after ``dim``, over that of a flat sample, at the scale that decided.
     scale : int
@@ -167,8 +167,8 @@ def dimension_of(
     P = P[distinct_rows(P)[0]][:, : 2 * max_dim + 1]
     if len(P) < FEWEST:
         raise ValueError(
-            f"{len(P)} different points are too few to estimate a dimension, {FEWEST} are needed. "
-            "Give the dimension instead, or more data."
+            f"{len(P)} distinct points are too few to estimate a dimension; {FEWEST} are needed. "
+            "Specify the dimension, or provide more data."
         )
     rows = rng.permutation(len(P))[:n_points]
     distances = cdist(P[rows], P)

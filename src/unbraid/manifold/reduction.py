@@ -33,7 +33,7 @@ class Reduction:
     residuals : array (m,)
         Share of the variance left out by the first 1, 2, ... components.
     noise_size : int
-        Components that stand above the noise floor (:func:`~unbraid.manifold.spectra.noise_floor`); all where the
+        Components above the noise floor (:func:`~unbraid.manifold.spectra.noise_floor`); all if the
         spectrum has no floor.
     noise, edge : float
         Variance of the noise per feature, and what a principal component of noise can reach; 0 without a floor.
@@ -73,7 +73,7 @@ class Reduction:
 
 @dataclass(frozen=True)
 class Look:
-    """What was seen of the data before a fit, which need not look again.
+    """What is known of the data before a fit, so that it is computed once.
 
     Attributes
     ----------
@@ -126,7 +126,7 @@ def fit_reduction(sample: NDArray, *, n_components: int | None) -> Reduction:
         )
     if total <= 0 or not np.isfinite(total):
         raise ValueError(
-            f"all {n} rows of X are equal: there is no variation to explain. Check that the right data were given."
+            f"all {n} rows of X are equal: there is no variation to explain. Check that these are the right data."
         )
     most = min(len(sample) - 1, p, n_components or MAX_COMPONENTS)
     values, components, spectrum = _principal(sample, max(1, most))

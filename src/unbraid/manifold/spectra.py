@@ -1,4 +1,4 @@
-"""Spectra of noise and of neighbourhoods: the noise floor, data that are noise alone, and gaps that mislead."""
+"""Spectra of noise and of neighbourhoods: the noise floor, data that are only noise, and misleading gaps."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -47,7 +47,7 @@ def noise_floor(scatter: Floats, n: int, p: int) -> NoiseFloor:
     """Of the descending eigenvalues of the scatter matrix of n centred rows with p features, all min(n, p) of them.
 
     The median eigenvalue over the median of the Marchenko-Pastur law is the variance of white noise; the eigenvalues
-    above its edge are put aside as signal, and the rest is looked at again.
+    above its edge are set aside as signal, and the rest is examined again.
 
     >>> import numpy as np
     >>> X = 0.1 * np.random.default_rng(0).normal(size=(2000, 50))
@@ -100,12 +100,12 @@ def structure(X: NDArray, random_state: np.random.RandomState) -> float:
     """How far the features are from independent ones, in standard deviations of 19 copies with permuted features.
 
     It shows in the largest eigenvalue of the covariance, or else in the mean log distance to the tenth neighbour. Noise
-    has about 1; 20 and more is given as 20.
+    has about 1; values are capped at 20.
 
     Parameters
     ----------
     X : array (n, features)
-        At most 1000 rows and 200 features, drawn at random, are looked at.
+        At most 1000 rows and 200 features, drawn at random, are used.
     random_state : RandomState
 
     Examples
@@ -172,7 +172,7 @@ def local_spectra(neighborhoods: Floats) -> Floats:
 
 
 def doubt_of(P: Floats, distances: Floats, k: int, dim: int, noise: float) -> str:
-    """What speaks against a gap after ``dim`` among k neighbours; empty when nothing does.
+    """Why a gap after ``dim`` among k neighbours may mislead; empty if nothing suggests so.
 
     Parameters
     ----------
@@ -184,14 +184,14 @@ def doubt_of(P: Floats, distances: Floats, k: int, dim: int, noise: float) -> st
         Variance of the noise per component.
     """
     if _grouped(distances, k):
-        return "the points lie in separate groups, and the gap may be that between groups and their members"
+        return "the points form separate groups, and the gap may be between groups rather than factors"
     few = distances[:FITTED]
     near = np.argpartition(few, k - 1, axis=1)[:, :k] if k < len(P) else np.arange(k)[None]
     neighborhoods = P[near] - P[near].mean(axis=1, keepdims=True)
     if k > len(P) / 4 and _hollow(neighborhoods, dim):
-        return f"only neighbourhoods of {k} points show a gap, and they are hollow, as a closed surface seen whole"
+        return f"only neighbourhoods of {k} points show a gap, and they are hollow, like a whole closed surface"
     if noise > 0 and _residue(neighborhoods, dim) > EXCESS_RESIDUE * noise:
-        return "more than noise is left beyond the gap: there may be further factors, shorter than the scale"
+        return "more than noise remains beyond the gap: there may be further factors, shorter than the neighbourhoods"
     return ""
 
 

@@ -47,7 +47,7 @@ class ProductDiagnostics:
     expected_mcc : None
         Nothing is said about it: ``verified_`` tells which factors to trust.
     concerns : list of str
-        What speaks against the result; each was a warning of ``fit``.
+        The checks that failed; each was a warning of ``fit``.
     """
 
     dimension: DimensionEstimate
@@ -212,10 +212,12 @@ class ProductManifold(Estimator):
         wanted = LANDMARKS if self.n_landmarks == "auto" else self.n_landmarks
         sample = rows.sample(len(rows) if wanted is None else int(wanted), rng).astype(np.float64)
         if not np.ptp(sample, axis=0).any():
-            raise ValueError(f"the {len(sample)} rows of X are all the same; there is no manifold in them.")
+            raise ValueError(f"the {len(sample)} rows of X are identical; there is no manifold to find.")
         first, order = distinct_rows(sample)
         if len(first) < FEWEST:
-            raise ValueError(f"{len(first)} different rows are too few, at least {FEWEST} are needed. Give more rows.")
+            raise ValueError(
+                f"{len(first)} distinct rows are too few; at least {FEWEST} are needed. Provide more rows."
+            )
         if len(first) < len(sample):
             warn("UB301", stacklevel=3, count=len(sample) - len(first), of=len(sample))
         sample = sample[first]
@@ -230,7 +232,7 @@ class ProductManifold(Estimator):
         self.selection_ = {
             "n_landmarks": f"{seen} of {n} rows" if n > seen else "all rows",
             "n_components": f"{self._basis.shape[1]} of {self.n_features_in_} directions",
-            "n_factors": "those that change the data on their own" if self.n_factors == "auto" else "given",
+            "n_factors": "all that vary independently" if self.n_factors == "auto" else "given",
         }
 
     def _keep(self, walk: Diffusion, points: Floats, groups: list[Group]) -> None:
@@ -249,7 +251,7 @@ class ProductManifold(Estimator):
     def _judge(
         self, walk: Diffusion, groups: list[Group], dimension: DimensionEstimate, steps: bool, order: NDArray[np.intp]
     ) -> None:
-        """Check every factor, and say what speaks against it."""
+        """Check every factor, and collect the concerns."""
         filled = sum(group.dim for group in groups) == self.maps_.points.shape[1]  # there is no room for another
         clear = steps or dimension.clear or filled
         dim = 1 if steps else self.maps_.points.shape[1] if filled else dimension.dim

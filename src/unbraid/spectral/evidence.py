@@ -1,7 +1,7 @@
-r"""Other evidence than independence for the linear map that an embedding leaves open.
+r"""Evidence other than independence for the linear map that an embedding leaves open.
 
 Each function takes the whitened embedding Z (n, d) and returns the matrix (d, d) whose rows give the codes,
-``Z @ matrix.T``. Each is the linear twin of a theory of identifiability: factors of bounded support, in time, in pairs
+``Z @ matrix.T``. Each is the linear case of a theory of identifiability: factors of bounded support, in time, in pairs
 that share factors, under conditions, or with a few labels.
 """
 
@@ -51,7 +51,7 @@ def rotation_for(known: Observations) -> str:
         return "independence"
     if len(known.evidence) > 1:
         raise ValueError(
-            f"{' and '.join(known.evidence)} were given, and one of them decides the rotation. Leave out the others."
+            f"{' and '.join(known.evidence)} were given, but only one can decide the rotation. Leave out the others."
         )
     if known.labels is None:
         return known.evidence[0]
@@ -73,7 +73,7 @@ def check_rotation(rotation: str, known: Observations) -> None:
         what = {
             "pairs": "pairs, row numbers (m, 2): fit(X, pairs=pairs)",
             "condition": "labels, one per row: fit(X, y)",
-            "labels": "labels, one column per factor, NaN where it is not known: fit(X, y)",
+            "labels": "labels, one column per factor, NaN where unknown: fit(X, y)",
         }[rotation]
         raise ValueError(f"rotation={rotation!r} needs {what}.")
 
@@ -117,7 +117,9 @@ def by_pairs(Z: Floats, pairs: NDArray[np.intp]) -> Floats:
     factors, where the members of a pair differ in one factor, and nearly so where they differ in few.
     """
     if len(pairs) < 10 * Z.shape[1]:
-        raise ValueError(f"{len(pairs)} pairs are too few for {Z.shape[1]} factors; give {10 * Z.shape[1]} or more.")
+        raise ValueError(
+            f"{len(pairs)} pairs are too few for {Z.shape[1]} factors; provide at least {10 * Z.shape[1]}."
+        )
     steps = Z[pairs[:, 0]] - Z[pairs[:, 1]]
     moments = steps.T @ steps / len(steps)
     white = inverse_root(moments, 1e-12 * float(np.linalg.norm(moments, 2)))

@@ -27,22 +27,22 @@ class Candidate:
     n_neighbors, pca_components : int
         Size of the neighbourhoods and of the PCA.
     contrast : str
-        ICA contrast that turned the embedding ("" without ICA).
+        ICA contrast that rotated the embedding ("" without ICA).
     edges, closest : float
         Local isometry over the edges of the 15-neighbour graph, and over the closest 5 % of pairs (the paper's score;
-        NaN where it was not asked for).
+        NaN if it was not requested).
     dependence : float
         Mean mutual information between the codes, in nats (0 without ICA).
     participation : float
-        Smallest share of the points on which an eigenvector lives, in (0, 1].
+        Smallest share of the points on which an eigenvector is concentrated, in (0, 1].
     eigengap : float
-        First eigenvalue left out over the last one kept.
+        First eigenvalue left out divided by the last one kept.
     stability : float
         Mean correlation between the codes and those of ICA without density weights.
     pieces : int
         Connected components of the neighbour graph.
     excluded : str
-        Why it could not be chosen, or was not tried; empty when it could.
+        Why it was excluded or not tried; empty otherwise.
     """
 
     n_neighbors: int
@@ -60,12 +60,12 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Selection:
-    """What was chosen, by which rule, and every candidate with its figures.
+    """The chosen setting, the rule, and every candidate with its figures.
 
     Attributes
     ----------
     rule : str
-        "combined", "edges", "closest", or "given" when nothing was left to choose.
+        "combined", "edges", "closest", or "given" if nothing was left to choose.
     chosen : Candidate
     candidates : list of Candidate
     dimension : str
@@ -94,14 +94,14 @@ class Selection:
 
 
 def given_factors(n_factors: int | str) -> int | None:
-    """The number of factors that was asked for; None for "auto"."""
+    """The requested number of factors; None for "auto"."""
     check_parameter("n_factors", n_factors, COUNT_OR_AUTO)
     return None if n_factors == "auto" else int(n_factors)
 
 
 @dataclass(frozen=True)
 class Number:
-    """A number of factors, how it was found, and what speaks against it (nothing where it is clear or given)."""
+    """A number of factors, how it was found, and why it is in doubt (empty if it is clear or given)."""
 
     value: int
     origin: str = "given"
@@ -109,7 +109,7 @@ class Number:
 
 
 def number_of_factors(n_factors: int | str, look: Look, n_features: int) -> Number:
-    """The number of factors that was asked for, or that the points show; ``n_features`` are X's."""
+    """The requested number of factors, or an estimate; ``n_features`` are those of X."""
     d = given_factors(n_factors)
     if d is None:
         estimate = look.dimension or estimated_dimension(look)
@@ -124,7 +124,7 @@ def number_of_factors(n_factors: int | str, look: Look, n_features: int) -> Numb
 
 
 def estimated_dimension(look: Look) -> DimensionEstimate:
-    """The dimension of the points that were looked at."""
+    """The dimension of the examined points."""
     reduction, P = look.reduction, look.points
     floor = NoiseFloor(reduction.noise, reduction.edge, reduction.noise_size)
     left_out = float(reduction.variances[MOST_ESTIMATED]) if P.shape[1] > MOST_ESTIMATED else reduction.left_out

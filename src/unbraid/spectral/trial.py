@@ -33,28 +33,28 @@ EDGE_NEIGHBORS = 15
 EDGE_POINTS = 1000
 CLOSEST_POINTS = 1000
 SMALL_SIZES = 3  # neighbourhood sizes at which every PCA size is tried
-MOSTLY = 0.9  # share of the points that must hang together; the rest is placed by the local maps
-WIDEST = 200  # neighbours up to which a connected graph is looked for
+CONNECTED_SHARE = 0.9  # share of the points that must be connected; the rest is placed by the local maps
+WIDEST = 200  # neighbours up to which a connected graph is tried
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What is given, and what is left open to choose.
+    """What is fixed, and what is left to choose.
 
     Attributes
     ----------
     name : str
-        The method, as messages call it.
+        The method, as named in messages.
     n_factors : int
     n_neighbors : int or "auto"
     pca_sizes : tuple of int
         Numbers of principal components to try.
     smallest : int
-        Points that a neighbourhood needs at least.
+        Minimum number of points in a neighbourhood.
     rule : str
-        What the best setting maximises, one of ``RULES``.
+        The criterion that the best setting maximises, one of ``RULES``.
     contrast : str or None
-        Of the ICA that follows; None where the embedding is the answer.
+        Contrast of the ICA that follows; None for an embedding alone.
     n_init : int
         Random starts of the ICA, for three factors or more.
     """
@@ -120,7 +120,7 @@ class Choice:
         return float(np.median(np.sqrt((((found - maps.codes[i]) / maps.codes.std(axis=0)) ** 2).mean(axis=1))))
 
     def concerns(self) -> list[str]:
-        """What was done with points that could not be embedded with the rest."""
+        """Warnings about points outside the embedding and about ICA."""
         found = []
         if self.n_outside:
             found.append(format_warning("UB207", pieces=self.graph.n_components, outside=self.n_outside))
@@ -140,8 +140,8 @@ def choose(
     P, n_merged = P[first], len(index) - len(first)
     if len(P) <= settings.smallest:
         raise ValueError(
-            f"n_samples = {len(P)} different points are too few for {settings.n_factors} factor(s): {settings.name} "
-            f"needs more than {settings.smallest}. Give more points or ask for fewer factors."
+            f"n_samples = {len(P)} distinct points are too few for {settings.n_factors} factor(s): {settings.name} "
+            f"needs more than {settings.smallest}. Provide more points or ask for fewer factors."
         )
     edges = neighbor_pairs(P, EDGE_NEIGHBORS, EDGE_POINTS)
     closest = _closest(P, rng) if settings.open else None
@@ -150,7 +150,7 @@ def choose(
     for last in _rounds(P, settings, tried):
         graph, k = last.graph, last.near.shape[1]
         widest = k >= min(len(P), WIDEST)
-        if settings.open and graph.n_components > 1 and not (widest and graph.largest_share >= MOSTLY):
+        if settings.open and graph.n_components > 1 and not (widest and graph.largest_share >= CONNECTED_SHARE):
             tried.append(_untried(k, last.points.shape[1], graph.n_components))
             continue
         trial = _try(last, edges, closest, settings, embed, rng)
@@ -181,7 +181,7 @@ def _untried(k: int, m: int, pieces: int, reason: str = "") -> Candidate:
 
 def _no_single_embedding(last: "_Neighborhood") -> ValueError:
     return ValueError(
-        f"with {last.near.shape[1]} neighbours the neighbour graph falls into {last.graph.n_components} pieces, the "
+        f"with {last.near.shape[1]} neighbours the graph has {last.graph.n_components} disconnected pieces, the "
         f"largest with {100 * last.graph.largest_share:.0f} % of the points: there is no single embedding. Raise "
         "n_neighbors, or fit the pieces separately."
     )
@@ -242,7 +242,7 @@ def _neighborhoods(points: Floats, settings: Settings) -> Iterator[_Neighborhood
                 "points (the point itself counts) for this number of factors."
             )
         if k > n:
-            raise ValueError(f"n_neighbors={k} is larger than the number of different points, n_samples = {n}.")
+            raise ValueError(f"n_neighbors={k} is larger than the number of distinct points, n_samples = {n}.")
         distances, near = neighborhoods(points, int(k))
         yield _Neighborhood(points, near, distances, graph_of(near))
         return
@@ -272,7 +272,7 @@ def _try(
     if graph.n_components > 1:
         inside = graph.labels == 0
         n_outside = int(np.sum(~inside))
-        if graph.largest_share < MOSTLY:
+        if graph.largest_share < CONNECTED_SHARE:
             raise _no_single_embedding(at)
         points, distances = points[inside], distances[inside]
         near = (np.cumsum(inside) - 1)[near[inside]]

@@ -1,10 +1,10 @@
-"""The honest guess: what the MCC was in simulated worlds whose figures look like those of a fit.
+"""The expected MCC of a fit: what the MCC was in similar simulated data sets.
 
-Worlds of many kinds were drawn by ``benchmarks/calibrate_expected_mcc.py``; each was fitted, and its figures and its
-MCC with the true factors were recorded. Two sets of regression trees learnt the median and the 5 % quantile of
-:math:`-\\log_{10}(1 - \\mathrm{MCC} + .003)`. The lower one was then moved down until it held for 95.5 % of fresh
-worlds and for 92 % of the worlds of kinds that were never seen (conformal prediction). What looks like none of these
-worlds gets no guess.
+``benchmarks/calibrate_expected_mcc.py`` draws data sets of many kinds, fits each, and records its figures and its MCC
+with the true factors. Two sets of regression trees predict the median and the 5 % quantile of
+:math:`-\\log_{10}(1 - \\mathrm{MCC} + .003)`. The lower prediction is then moved down until it holds for 95.5 % of
+fresh data sets and for 92 % of the data sets of unseen kinds (conformal prediction). Data unlike all simulated data
+sets get no prediction.
 """
 
 from dataclasses import dataclass
@@ -32,14 +32,14 @@ NAMES = (
 
 @dataclass(frozen=True)
 class ExpectedMCC:
-    """What the MCC was in similar simulated data sets.
+    """MCC in similar simulated data sets.
 
     Attributes
     ----------
     median : float
-        Half of them had more.
+        Half of them had a higher MCC.
     low : float
-        95 % of them had more.
+        95 % of them had a higher MCC.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class Trees:
     Attributes
     ----------
     start : float
-        What the sum over the trees is added to.
+        Added to the sum over the trees.
     roots : array (trees,) of int
     feature, left, right : arrays (nodes,) of int
     threshold, value : arrays (nodes,)
@@ -89,41 +89,41 @@ class Trees:
 
 @dataclass(frozen=True)
 class Calibration:
-    """What was learnt from the simulated worlds.
+    """What was learnt from the simulated data sets.
 
     Attributes
     ----------
     median, low : Trees
     offset : float
-        By how much ``low`` is moved down.
-    worlds : array (worlds, figures)
-        Figures of the worlds, standardised.
+        Subtracted from the prediction of ``low``.
+    simulated : array (data sets, figures)
+        Figures of the simulated data sets, standardised.
     mean, scale : arrays (figures,)
     reach : float
-        95 % of the worlds have their tenth neighbour among the others within this distance.
+        For 95 % of the data sets, the tenth nearest other one is within this distance.
     """
 
     median: Trees
     low: Trees
     offset: float
-    worlds: Floats
+    simulated: Floats
     mean: Floats
     scale: Floats
     reach: float
 
     def distance(self, x: Floats) -> float:
-        """How far the tenth nearest world is."""
-        away = np.sqrt((((x - self.mean) / self.scale - self.worlds) ** 2).sum(axis=1))
+        """Distance to the tenth nearest data set."""
+        away = np.sqrt((((x - self.mean) / self.scale - self.simulated) ** 2).sum(axis=1))
         return float(np.partition(away, NEIGHBORS - 1)[NEIGHBORS - 1])
 
     def __call__(self, x: Floats) -> ExpectedMCC:
-        """The guess for one row of figures."""
+        """The expected MCC for one row of figures."""
         median = self.median(x)
         return ExpectedMCC(unfolded(median), unfolded(min(self.low(x) - self.offset, median)))
 
 
 def folded(mcc: Floats) -> Floats:
-    """The scale on which the trees learn: differences near 1 count, as .9 and .99 are far apart."""
+    """The scale on which the trees learn, where .9 and .99 are far apart."""
     return -np.log10(1 - np.asarray(mcc) + FLOOR)
 
 
@@ -137,27 +137,27 @@ def unfolded(value: float) -> float:
 
 
 def not_simulated(kind: str, n: int, d: int, *, independent: bool, unsure: str) -> str:
-    """Why a fit of this kind and size gets no guess; empty where it may get one.
+    """Why a fit of this kind and size gets no prediction; empty if it may get one.
 
     Parameters
     ----------
     kind : str
         Of the estimator.
     n, d : int
-        Points that were solved for, and factors.
+        Embedded points, and factors.
     independent : bool
-        Whether the codes were turned by their independence.
+        Whether the codes were rotated by independence.
     unsure : str
-        What speaks against the number of factors.
+        Why the number of factors is uncertain.
     """
     if kind != "hessian" or not independent:
-        return "only HLLE+ICA, turned by independence, was simulated"
+        return "only HLLE+ICA with rotation by independence was simulated"
     if unsure:
-        return "the number of factors cannot be told from the data"
+        return "the data do not determine the number of factors"
     if not FACTORS[0] <= d <= FACTORS[1]:
-        return f"data sets of {FACTORS[0]} to {FACTORS[1]} factors were simulated, and here are {d}"
+        return f"data sets with {FACTORS[0]} to {FACTORS[1]} factors were simulated; this one has {d}"
     if not POINTS[0] <= n <= POINTS[1]:
-        return f"data sets of {POINTS[0]} to {POINTS[1]} points were simulated, and {n} were solved for here"
+        return f"data sets with {POINTS[0]} to {POINTS[1]} points were simulated; here {n} were embedded"
     return ""
 
 
@@ -168,7 +168,7 @@ def is_closed(figures: dict[str, float]) -> bool:
 
 
 def guess_of(figures: dict[str, float]) -> tuple[ExpectedMCC | None, str]:
-    """The guess, or None and the reason in words.
+    """The expected MCC, or None and the reason.
 
     Parameters
     ----------
@@ -177,16 +177,16 @@ def guess_of(figures: dict[str, float]) -> tuple[ExpectedMCC | None, str]:
     """
     if is_closed(figures):
         return None, (
-            f"the points have {100 * figures['edge']:.0f} % of the edge of a box: a factor wraps around, or they are "
-            "no product; product-manifold finds such factors"
+            f"the points have {100 * figures['edge']:.0f} % of the edge of a box: a factor wraps around, or the data "
+            "are not a product; product-manifold finds such factors"
         )
     known = calibration()
     x = np.array([figures[name] for name in NAMES])
     away = known.distance(x)
     if away > known.reach:
         return None, (
-            f"no simulated data set is similar: its figures are {away:.1f} standard deviations from the tenth "
-            f"nearest (up to {known.reach:.1f} is usual)"
+            f"no simulated data set is similar: the tenth nearest is {away:.1f} standard deviations away "
+            f"(normally at most {known.reach:.1f})"
         )
     return known(x), ""
 
@@ -199,10 +199,12 @@ def calibration() -> Calibration:
 
 
 def calibration_from(data: dict[str, NDArray]) -> Calibration:
-    """From the arrays of the file, which :func:`calibration_arrays` wrote."""
+    """The calibration from the arrays of :func:`calibration_arrays`."""
     names = [str(name) for name in data["names"]]
     if names != list(NAMES):
-        raise ValueError(f"{DATA} was made for other figures ({', '.join(names)}); make it anew.")
+        raise ValueError(
+            f"{DATA} was made for other figures ({', '.join(names)}); run benchmarks/calibrate_expected_mcc.py."
+        )
     trees = {}
     for which in ("median", "low"):
         roots, feature, left, right = (
@@ -210,12 +212,14 @@ def calibration_from(data: dict[str, NDArray]) -> Calibration:
         )
         threshold, value = (data[f"{which}_{part}"].astype(np.float64) for part in ("threshold", "value"))
         trees[which] = Trees(float(data[f"{which}_start"]), roots, feature, threshold, left, right, value)
-    worlds, mean, scale = (data[part].astype(np.float64) for part in ("worlds", "mean", "scale"))
-    return Calibration(trees["median"], trees["low"], float(data["offset"]), worlds, mean, scale, float(data["reach"]))
+    simulated, mean, scale = (data[part].astype(np.float64) for part in ("worlds", "mean", "scale"))
+    return Calibration(
+        trees["median"], trees["low"], float(data["offset"]), simulated, mean, scale, float(data["reach"])
+    )
 
 
 def calibration_arrays(known: Calibration) -> dict[str, NDArray]:
-    """What is written to the file: small numbers, no objects."""
+    """The arrays that are written to the file."""
     found = {"names": np.array(NAMES), "offset": np.array(known.offset), "reach": np.array(known.reach)}
     for which, trees in (("median", known.median), ("low", known.low)):
         found[f"{which}_start"] = np.array(trees.start)
@@ -225,7 +229,7 @@ def calibration_arrays(known: Calibration) -> dict[str, NDArray]:
         found[f"{which}_threshold"] = trees.threshold
         found[f"{which}_value"] = trees.value.astype(np.float32)
     return found | {
-        "worlds": known.worlds.astype(np.float32),
+        "worlds": known.simulated.astype(np.float32),
         "mean": known.mean.astype(np.float32),
         "scale": known.scale.astype(np.float32),
     }
