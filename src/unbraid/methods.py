@@ -20,7 +20,7 @@ class Method:
     ----------
     estimator : str
         The class, a public name of :mod:`unbraid`.
-    home : str
+    module : str
         The module it lives in, below ``unbraid``.
     title : str
         How people write it.
@@ -39,7 +39,7 @@ class Method:
     """
 
     estimator: str
-    home: str
+    module: str
     title: str
     about: str
     uses: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ class Method:
     @property
     def family(self) -> str:
         """The room: "spectral", "autoencoders", "flows" or "geometry"."""
-        return self.home.partition(".")[0]
+        return self.module.partition(".")[0]
 
     def load(self) -> Any:
         """The class. Without torch, a method that needs it says which install brings it."""
@@ -59,13 +59,13 @@ class Method:
             from unbraid.runtime.extras import require
 
             require("torch", "torch")
-        return getattr(import_module(f"unbraid.{self.home}"), self.estimator)
+        return getattr(import_module(f"unbraid.{self.module}"), self.estimator)
 
 
 def _trained(
-    estimator: str, home: str, title: str, about: str, *, uses: tuple[str, ...] = (), needs: tuple[str, ...] = ()
+    estimator: str, module: str, title: str, about: str, *, uses: tuple[str, ...] = (), needs: tuple[str, ...] = ()
 ) -> Method:
-    return Method(estimator, home, title, about, uses, (*needs, "torch"), trained=True)
+    return Method(estimator, module, title, about, uses, (*needs, "torch"), trained=True)
 
 
 ROTATED = ("labels", "pairs", "time")  # by one of which the codes of an embedding can be turned

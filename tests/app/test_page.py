@@ -93,7 +93,7 @@ def test_an_uploaded_picture_is_encoded(served, page_of, squares):
     file = io.BytesIO()
     Image.fromarray(np.round(255 * X[corner]).astype(np.uint8)).save(file, "PNG")
     page.set_input_files("#file", {"name": "mine.png", "mimeType": "image/png", "buffer": file.getvalue()})
-    until(page, "document.getElementById('message').textContent.includes('mine.png is encoded')")
+    until(page, "document.getElementById('message').textContent.includes('mine.png was encoded')")
     settle(page)
     np.testing.assert_allclose(centroid(picture(page)), centroid(255 * X[corner]), atol=1)
 
@@ -117,7 +117,7 @@ def test_a_dropped_picture_is_encoded(served, page_of, squares, tmp_path):
     corner = int(np.argmin(np.abs(factors - np.quantile(factors, 0.8, axis=0)).sum(axis=1)))
     Image.fromarray(np.round(255 * X[corner]).astype(np.uint8)).save(tmp_path / "mine.png")
     drop(page, tmp_path / "mine.png")
-    until(page, "document.getElementById('message').textContent.includes('mine.png is encoded')")
+    until(page, "document.getElementById('message').textContent.includes('mine.png was encoded')")
     assert page.locator("body.dropping").count() == 0
     settle(page)
     np.testing.assert_allclose(centroid(picture(page)), centroid(255 * X[corner]), atol=1)

@@ -362,7 +362,7 @@ def test_a_folder_that_is_no_run_is_left_alone(fit, tmp_path):
     mine = tmp_path / "thesis"
     mine.mkdir()
     (mine / "chapter.txt").write_text("years of work")
-    refused(fit("shapes-xy", "--out", mine), "not a saved run", "left alone")
+    refused(fit("shapes-xy", "--out", mine), "not a saved run", "--out")
     refused(fit("shapes-xy", "--out", mine / "chapter.txt"), "not a saved run")
     assert [p.name for p in mine.iterdir()] == ["chapter.txt"]
 

@@ -118,7 +118,7 @@ def test_a_scheduler_and_two_workers_as_processes_of_their_own(url, tmp_path):
             assert run.process.wait(400) == 0, run.log.read_text()
         finally:
             run.end()
-    assert "8 run(s) done, 0 failed, 0 left" in run.log.read_text()
+    assert "8 done, 0 failed, 0 left" in run.log.read_text()
     run_study(tiny(), tmp_path / "plain", workers=0)
     with Store(url) as there, Store(tmp_path / "plain") as here:
         assert content(there) == content(here)

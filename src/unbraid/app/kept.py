@@ -90,7 +90,7 @@ class Names:
                 stored = json.loads(self._path.read_text(encoding="utf-8"))
                 self._given = {int(code): clean_name(name) for code, name in stored.items()}
             except (ValueError, AttributeError, TypeError) as error:
-                raise ValueError(f"{self._path} cannot be read ({error}). Delete it to start with new names.") from None
+                raise ValueError(f"{self._path} cannot be read ({error}). Delete it to start without names.") from None
 
     def __getitem__(self, code: int) -> str:
         return self._given.get(code) or f"code {code + 1}"
@@ -113,7 +113,7 @@ def clean_name(name: str) -> str:
     'position in x'
     """
     if not isinstance(name, str):
-        raise TypeError(f"a name is a text; received a {type(name).__name__}.")
+        raise TypeError(f"a name must be a string; received a {type(name).__name__}.")
     return " ".join("".join(c if c.isprintable() else " " for c in name).split())[:LONGEST_NAME]
 
 
@@ -175,7 +175,7 @@ def read_opening(run: Path) -> Opening | None:
         names = Names(run)
         for slider in found.overview["runs"][0]["sliders"]:
             slider["name"] = names[slider["code"]]
-    except (ValueError, KeyError, TypeError, IndexError):  # cut short, or by another hand: the model itself will tell
+    except (ValueError, KeyError, TypeError, IndexError):  # damaged or edited: the page waits for the model instead
         return None
     return found
 

@@ -146,7 +146,7 @@ class Questions:
         """The workspace, as soon as it is loaded."""
         try:
             return await asyncio.shield(asyncio.wrap_future(self._loading.workspace))
-        except Exception as error:  # of any kind: it ends the server too, which tells the whole of it
+        except Exception as error:  # of any kind: it also stops the server, which reports it in full
             raise HTTPException(500, f"the model cannot be loaded: {error}") from error
 
     async def loaded(self, request: Request) -> Response:

@@ -23,7 +23,7 @@ MOST_PIXELS = 40_000_000  # of a picture that is uploaded: beyond, a small file 
 
 
 class UnreadableError(ValueError):
-    """What was uploaded is no picture, or no list of numbers, that fits the data."""
+    """An upload that is not an image, or not a list of numbers, of the right size."""
 
 
 @dataclass(frozen=True)
@@ -104,19 +104,19 @@ class Look:
             with Image.open(io.BytesIO(upload), formats=FORMATS) as image:
                 if image.width * image.height > MOST_PIXELS:
                     raise UnreadableError(
-                        f"the picture has {image.width} x {image.height} pixels; {MOST_PIXELS // 10**6} million are the"
-                        " most that is taken. Make it smaller first."
+                        f"the image has {image.width} x {image.height} pixels; at most {MOST_PIXELS // 10**6} million "
+                        "are allowed. Make it smaller first."
                     )
                 picture = image.convert(mode)
                 if picture.size != (width, height):
                     picture = picture.resize((width, height), Image.Resampling.BICUBIC)
         except (UnidentifiedImageError, Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
             raise UnreadableError(
-                f"this is no picture that can be read. Formats: {', '.join(FORMATS)}, of at most "
+                f"the file is not a readable image. Formats: {', '.join(FORMATS)}, of at most "
                 f"{MOST_PIXELS // 10**6} million pixels."
             ) from error
         except (OSError, SyntaxError, EOFError) as error:
-            raise UnreadableError(f"the picture is damaged ({error}). Save it again, or take another.") from error
+            raise UnreadableError(f"the image is damaged ({error}). Save it again, or choose another.") from error
         values = np.asarray(picture, np.float32) / np.float32(255)
         return (np.float32(self.low) + values * np.float32(self.high - self.low)).reshape(self.shape)
 
@@ -127,7 +127,7 @@ class Look:
             values = np.array(words, np.float64)
         except ValueError:
             raise UnreadableError(
-                f"this is no text of numbers. Give {wanted} numbers, apart by commas, spaces or lines."
+                f"the file is not a list of numbers. Give {wanted} numbers, separated by commas, spaces or lines."
             ) from None
         if len(values) != wanted or not np.isfinite(values).all():
             raise UnreadableError(f"the file holds {len(values)} numbers; an observation has {wanted}, all finite.")
@@ -136,7 +136,7 @@ class Look:
 
 Encode = Callable[[Any], ArrayLike]
 Decode = Callable[[Any], ArrayLike]
-MOST_SHOWN = 12  # sliders for a pair of functions, which cannot say which of its codes matter
+MOST_SHOWN = 12  # sliders for a pair of functions, for which it is not known which codes matter
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ class View:
     Attributes
     ----------
     name : str
-        What tells it from the others on the page.
+        Distinguishes it from the others on the page.
     encode : callable
         From rows (n, ...) to codes (n, d).
     decode : callable or None
@@ -195,7 +195,7 @@ def view_of(model: Any, name: str = "") -> View:
         summary = model.summary()
         if not summary.n_shown:
             raise ValueError(
-                f"{summary.title} finds no codes, so there is nothing to move. Its page is "
+                f"{summary.title} finds no codes, so there is nothing to explore. Write its report with "
                 "unbraid.report.fit_report(model, X).write('report.html')."
             )
         fitted: Any = model  # ``summary().decodes`` says whether there is an inverse_transform
@@ -222,7 +222,7 @@ def _in_single_precision(decode: Decode) -> Decode:
 
 
 def _summary_of_functions(decodes: bool) -> Summary:
-    note = "A pair of functions: nothing is known about how its codes were found."
+    note = "A pair of functions; how its codes were found is not known."
     return Summary("encoder and decoder" if decodes else "encoder", [], note=note, n_shown=MOST_SHOWN, decodes=decodes)
 
 

@@ -212,8 +212,8 @@ def workspace_of(views: Sequence[View], X: Any = None) -> Workspace:
     found = next((examples for examples in kept if examples is not None), None)
     if found is None:
         raise ValueError(
-            f"{views[0].name} comes without data: give X, or --data on the command line. Runs that `unbraid fit` "
-            "writes keep some of theirs."
+            f"{views[0].name} has no data to show: give X, or --data on the command line. Runs written by "
+            "`unbraid fit` keep some of their data."
         )
     _check_shapes(views, kept)
     return Workspace(found.rows, views, found.codes if kept[0] is found else None)
@@ -222,8 +222,8 @@ def workspace_of(views: Sequence[View], X: Any = None) -> Workspace:
 def _check_shapes(views: Sequence[View], kept: Sequence[Examples | None]) -> None:
     shapes = {view.name: examples.rows.shape[1:] for view, examples in zip(views, kept) if examples is not None}
     if len(set(shapes.values())) > 1:
-        told = ", ".join(f"{name}: {shape}" for name, shape in shapes.items())
-        raise ValueError(f"these runs are of data of different shapes ({told}); explore them one by one.")
+        listed = ", ".join(f"{name}: {shape}" for name, shape in shapes.items())
+        raise ValueError(f"the data of these runs have different shapes ({listed}); explore them one by one.")
 
 
 def _some_of(X: Any) -> np.ndarray:

@@ -1,6 +1,6 @@
 """The command line: parse, call the library, print. One file a command; nothing heavy loads before it runs.
 
-Exit codes: 0 done; 1 a fault of this program; 2 something that the user can mend, told in one sentence; 130 Ctrl-C.
+Exit codes: 0 done; 1 a bug in this program; 2 an error that the user can correct, reported in one sentence; 130 Ctrl-C.
 """
 
 import sys
@@ -20,7 +20,7 @@ COMMANDS = ("demo", "diagnose", "fit", "explore", "evaluate", "probe", "study", 
 
 
 class LazyCommands(TyperGroup):
-    """Imports the module of a command when it is asked for; the page of help asks for all."""
+    """Imports the module of a command when it is needed; the help page needs all."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """All commands, in the order of the help page."""
@@ -44,8 +44,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help=(
         "Recover the independent factors behind high-dimensional data, and say how far to trust them.\n\n"
-        "New here? Run [bold]unbraid demo[/bold]: it draws 3000 pictures, finds their two factors in seconds and "
-        "writes a report that you can open in a browser."
+        "New here? Run [bold]unbraid demo[/bold]: it draws 3000 images, finds their two factors in seconds and "
+        "writes a report to open in a browser."
     ),
 )
 
@@ -59,33 +59,29 @@ def _version(show: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None: ...
 
 
 def main() -> None:
-    """Run the command line; an error that a user can mend is one sentence, not a traceback."""
+    """Run the command line; an error that the user can correct is one sentence, not a traceback."""
     try:
         app()
     except (ValueError, TypeError, OSError, ModuleNotFoundError, FloatingPointError) as error:
         typer.secho(f"unbraid: {in_flags(str(error))}", fg="red", err=True)
         sys.exit(2)
     except MemoryError as error:
-        words = (
-            f"unbraid: the memory does not suffice ({error or 'no more is given'}). Take fewer rows or smaller images."
-        )
-        typer.secho(words, fg="red", err=True)
+        reason = f" ({error})" if str(error) else ""
+        typer.secho(f"unbraid: out of memory{reason}. Use fewer rows or smaller images.", fg="red", err=True)
         sys.exit(2)
     except (KeyboardInterrupt, SystemExit) as stop:  # typer turns Ctrl-C into an exit with 130
         if isinstance(stop, KeyboardInterrupt) or stop.code == 130:
-            typer.secho("unbraid: stopped; what was written before is still there.", fg="yellow", err=True)
+            typer.secho("unbraid: stopped. Results written so far are kept.", fg="yellow", err=True)
             sys.exit(130)
         raise
     except Exception as error:
         traceback.print_exc()
-        words = (
-            f"unbraid: this is a fault of unbraid {__version__} ({type(error).__name__}), not yours. Please report it"
-        )
-        typer.secho(f"{words} with the lines above: {ISSUES}", fg="red", err=True)
+        bug = f"unbraid: this is a bug in unbraid {__version__} ({type(error).__name__}). Please report it"
+        typer.secho(f"{bug} with the traceback above: {ISSUES}", fg="red", err=True)
         sys.exit(1)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from unbraid.data.observations import Observations
 
 TABLES = (".csv", ".tsv", ".parquet", ".feather", ".xlsx")
-DRAWN = 3000  # observations of a data set, unless --points says otherwise
+DRAWN = 3000  # observations of a data set, unless --points is given
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Data:
 
 @dataclass(frozen=True)
 class Request:
-    """What the command line says about the data."""
+    """The options about the data."""
 
     data: str
     key: str | None
@@ -63,7 +63,7 @@ def _from_file(request: Request) -> Data:
     from unbraid.data.observations import Observations
 
     if request.points is not None or request.options:
-        raise ValueError(f"--points and --option are for data-set names; {request.data} is a file or folder.")
+        raise ValueError(f"--points and --option are for built-in data sets; {request.data} is a file or folder.")
     size = None if request.resize is None else _size(request.resize)
     is_table = Path(request.data).suffix.lower() in TABLES
     named = None if request.factors_from is None else _names(request.factors_from)
@@ -162,7 +162,7 @@ def _from_dataset(request: Request, takes_labels: bool) -> Data:
         )
     if request.evidence:
         option = next(iter(request.evidence))
-        raise ValueError(f"--{option} is for files; the data set {name} brings its labels itself where it has some.")
+        raise ValueError(f"--{option} is for files; the data set {name} has its own labels, or none.")
     options = dict(assignment(text, "--option", "image_size=32") for text in request.options)
     dataset = ub.datasets.load(name, **options)
     count = DRAWN if request.points is None else request.points

@@ -8,14 +8,14 @@ import typer
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    group = typer.Typer(no_args_is_help=True, help="List the data sets, or fetch their original files.")
+    group = typer.Typer(no_args_is_help=True, help="List the data sets, or download their original files.")
     group.command("list")(show)
     group.command("get")(fetch)
     app.add_typer(group, name="datasets")
 
 
 def show() -> None:
-    """A table of every data set: factors, size, where it comes from, and whether it is here."""
+    """List all data sets: factors, size, origin, and whether each is on this machine."""
     from rich.console import Console
     from rich.table import Table
 
@@ -29,15 +29,15 @@ def show() -> None:
         table.add_row(found.name, found.factors, found.size, found.origin, found.here())
     Console().print(table)
     for name in ELSEWHERE.keys() - set(names()):
-        typer.echo(f"{name}: not installed; `pip install {ELSEWHERE[name]}` brings it.")
-    typer.echo(f"Files are looked for in {data_folder()} (UNBRAID_DATA). `unbraid datasets get NAME` fetches one.")
+        typer.echo(f"{name}: not installed. Install it with `pip install {ELSEWHERE[name]}`.")
+    typer.echo(f"Data folder: {data_folder()} (UNBRAID_DATA). Download one with `unbraid datasets get NAME`.")
 
 
 def fetch(
     name: Annotated[str, typer.Argument(help="A data set that comes from a file; see `unbraid datasets list`.")],
-    folder: Annotated[Path | None, typer.Option(help="Where to put it; default the data folder.")] = None,
+    folder: Annotated[Path | None, typer.Option(help="Folder to save to; default the data folder.")] = None,
 ) -> None:
-    """Download the original files of a data set, checked and resumed."""
+    """Download the original files of a data set; checksums are verified, partial downloads resumed."""
     from unbraid import datasets
 
     for path in datasets.get(name, folder):

@@ -19,13 +19,13 @@ def register(app: typer.Typer) -> None:
 
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("demo"),
-    points: Annotated[int, typer.Option(help="Pictures to draw, 200 or more.")] = 3000,
-    seed: Annotated[int, typer.Option(help="Of the drawing and of the methods.")] = 0,
-    open_: Annotated[bool, typer.Option("--open", help="End in the explorer: the best model in the browser.")] = False,
+    points: Annotated[int, typer.Option(help="Number of images, at least 200.")] = 3000,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
+    open_: Annotated[bool, typer.Option("--open", help="Open the best model in the explorer afterwards.")] = False,
 ) -> None:
-    """Draw pictures of a moving square, find their two factors, and write a report.
+    """Draw images of a moving square, find their two factors, and write a report.
 
-    Three methods see only the pixels: PCA+ICA (linear), LEM+ICA and HLLE+ICA. The table says how well each found x
+    Three methods see only the pixels: PCA+ICA (linear), LEM+ICA and HLLE+ICA. The table shows how well each found x
     and y (MCC, 1 is perfect). The first run compiles some kernels, which takes a few seconds; later runs do not.
     """
     import unbraid as ub
@@ -35,11 +35,11 @@ def demo(
     from unbraid.runtime.progress import bar
 
     if points < 200:
-        raise ValueError(f"--points is {points}; the three methods can be compared from 200 pictures on.")
+        raise ValueError(f"--points is {points}; it must be at least 200.")
     if out.exists() and not out.is_dir():
-        raise FileExistsError(f"{out} is a file; it was left alone. Give another folder by --out.")
+        raise FileExistsError(f"{out} is a file; it was not changed. Give another folder with --out.")
     with bar("demo", total=len(SHOWN) + 3) as advance:
-        advance(0, now=f"drawing {points} pictures")
+        advance(0, now=f"drawing {points} images")
         dataset = ub.datasets.load("shapes-xy")
         X, factors = dataset.sample(points, random_state=seed)
         advance(1, now="compiling kernels (first run only)")
@@ -52,7 +52,7 @@ def demo(
             fits.append(measured_fit(model, X, factors=factors, factor_names=dataset.factor_names))
             advance(1)
         advance(0, now="writing the report")
-        lead = f"unbraid demo: data set shapes-xy, {points} pictures of 64 x 64 pixels, seed {seed}."
+        lead = f"unbraid demo: data set shapes-xy, {points} images of 64 x 64 pixels, seed {seed}."
         path = demo_page(fits, lead).write(out / "report.html")
         advance(1, now="done")
     _print(fits, path)
@@ -89,9 +89,9 @@ def _print(fits: Sequence["Fitted"], path: Path) -> None:
         row = map(str, demo_row(fit, ["neighbours k"]))
         table.add_row(*row, style="bold green" if fit is best else None)
     Console().print(table)
-    typer.echo("MCC is the agreement with the true position: 1 is perfect. The methods did not see it.")
+    typer.echo("MCC is the agreement with the true position, which the methods did not see; 1 is perfect.")
     for fit in fits:
         for concern in fit.concerns:
             typer.echo(f"{fit.summary.title}: {concern}")
-    typer.echo(f"The report, with pictures: {path.resolve()}")
-    typer.echo("Open it in a browser. On your own data: unbraid diagnose DATA, then unbraid fit DATA --out RUN")
+    typer.echo(f"Report: {path.resolve()}")
+    typer.echo("Open it in a browser. With your own data: unbraid diagnose DATA, then unbraid fit DATA --out RUN")

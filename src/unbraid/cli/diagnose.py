@@ -39,9 +39,9 @@ def diagnose(
     sets: SETS = None,
     covariates: COVARIATES = None,
     factors: Annotated[str, typer.Option(metavar="N", help="Number of factors, or auto to estimate it.")] = "auto",
-    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write everything as JSON.")] = None,
-    report: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page (HTML).")] = None,
-    seed: Annotated[int, typer.Option(help="Of the rows that are drawn from a data set.")] = 0,
+    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the result as JSON.")] = None,
+    report: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a report (HTML).")] = None,
+    seed: Annotated[int, typer.Option(help="Random seed for sampling a data set.")] = 0,
     key: KEY = None,
     points: POINTS = None,
     option: OPTION = None,
@@ -50,7 +50,7 @@ def diagnose(
     columns: COLUMNS = None,
     divide: DIVIDE = None,
 ) -> None:
-    """Say whether the factors of your data can be found: yes, no or unsure, with every figure behind it.
+    """Tell whether the factors of your data can be found: yes, no or unsure, with the figures behind the answer.
 
     \b
     unbraid diagnose spectra.npy
@@ -76,9 +76,9 @@ def diagnose(
         evidence=evidence,
     )
     read = read_data(request, AUTO)
-    typer.echo(f"Looking at {data}: some seconds, more for large images ...", err=True)
+    typer.echo(f"Examining {data}: a few seconds, longer for large images ...", err=True)
     found = ub.diagnose(read.known, n_factors=count)
-    typer.echo(f"{data}: {found.n_rows} observations, {found.n_used} of them looked at\n")
+    typer.echo(f"{data}: {found.n_rows} observations, {found.n_used} of them examined\n")
     typer.echo(in_flags(str(found)))
     if json is not None:
         found.to_json(json)

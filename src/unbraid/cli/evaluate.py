@@ -26,7 +26,7 @@ def evaluate(
     ] = None,
     metrics: Annotated[str, typer.Option(help="Names separated by commas, or all.")] = "all",
     protocol: Annotated[
-        str, typer.Option(help="fast, or dlib-v1: the study's sample sizes, minutes to hours.")
+        str, typer.Option(help="fast, or dlib-v1: the sample sizes of Locatello et al., minutes to hours.")
     ] = "fast",
     json: Annotated[Path | None, typer.Option(help="Also write the result to this JSON file.")] = None,
 ) -> None:
@@ -39,7 +39,7 @@ def evaluate(
     options = dict(assignment(text, "--option", "image_size=32") for text in option or [])
     names = metrics if metrics == "all" else [name.strip() for name in metrics.split(",")]
     if option and dataset is None:
-        raise ValueError("--option is for a data set; give --dataset NAME too, or leave it out.")
+        raise ValueError("--option needs a data set; give --dataset NAME too, or leave it out.")
     if factors is not None:
         if dataset is not None:
             raise ValueError("give either a file of factors or --dataset, not both.")
@@ -48,14 +48,14 @@ def evaluate(
         subject, truth = ub.load(run), ub.datasets.load(dataset, **options)
     else:
         raise ValueError(
-            f"{run} alone cannot be scored. Add the file of its factors (`unbraid evaluate codes.npy factors.npy`) "
+            f"{run} cannot be scored without factors. Add their file (`unbraid evaluate codes.npy factors.npy`) "
             "or the data set (`unbraid evaluate RUN --dataset NAME`)."
         )
     result = ub.evaluate(truth, subject, metrics=names, protocol=protocol)
     typer.echo(str(result))
     if json is not None:
         result.to_json(json)
-        typer.echo(f"written to {json}")
+        typer.echo(f"Written: {json}")
 
 
 def read_array(path: Path) -> Any:
@@ -73,11 +73,11 @@ def read_array(path: Path) -> Any:
             return file[file.files[0]]
     if path.suffix == ".csv":
         return _read_csv(path)
-    raise ValueError(f"{path} has the ending {path.suffix!r}; allowed are .npy, .npz and .csv.")
+    raise ValueError(f"{path} has the extension {path.suffix!r}; allowed are .npy, .npz and .csv.")
 
 
 def _read_csv(path: Path) -> Any:
-    """Columns without a decimal point are whole numbers, hence classes; a first line of names is passed over."""
+    """Columns without a decimal point are whole numbers, so classes; a header line is skipped."""
     import csv
 
     import numpy as np

@@ -14,7 +14,8 @@ def explain(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[NAME]...", help="Warnings, such as UB203, or figures, such as eigengap; none lists all."
+            metavar="[NAME]...",
+            help="Warnings, such as UB203, or figures, such as eigengap; lists all by default.",
         ),
     ] = None,
 ) -> None:

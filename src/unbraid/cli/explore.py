@@ -1,4 +1,4 @@
-"""``unbraid explore``: saved runs in the browser; ``--open`` of other commands ends here too."""
+"""``unbraid explore``: saved runs in the browser; also what ``--open`` of other commands calls."""
 
 import webbrowser
 from collections.abc import Sequence
@@ -20,17 +20,17 @@ def register(app: typer.Typer) -> None:
 
 def explore(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN [RUN2 ...]", help="Folders that `unbraid fit` wrote.")],
-    port: Annotated[int, typer.Option(metavar="N", help="Of the address; 0 (the default) takes a free one.")] = 0,
-    no_open: Annotated[bool, typer.Option("--no-open", help="Print the address, and open no browser.")] = False,
+    port: Annotated[int, typer.Option(metavar="N", help="Port to serve on; 0 (the default) picks a free one.")] = 0,
+    no_open: Annotated[bool, typer.Option("--no-open", help="Print the address without opening a browser.")] = False,
     data: Annotated[
         str | None,
         typer.Option(metavar="DATA", help="Observations to show, for a run that keeps none: a file or folder."),
     ] = None,
     key: Annotated[str | None, typer.Option(metavar="NAME", help="Which array of an .npz, .h5 or .zarr file.")] = None,
 ) -> None:
-    """Look at runs in the browser: move a factor, see the data change.
+    """Explore runs in the browser: move a factor, see the data change.
 
-    The page is served to this machine alone, until Ctrl-C. Several runs stand side by side, with matched factors.
+    The page is served to this machine only, until Ctrl-C. Several runs are shown side by side, with matched factors.
 
     \b
     unbraid explore run
@@ -40,7 +40,7 @@ def explore(
     from unbraid.app.explorer import loading_of
 
     if key is not None and data is None:
-        raise ValueError("--key is for --data, which is not given.")
+        raise ValueError("--key needs --data. Give --data too, or leave out --key.")
     X = None if data is None else ub.datasets.open(data, key)
     _show(loading_of(runs, X), port, open_browser=not no_open)
 
@@ -56,11 +56,11 @@ def _show(workspace: "Workspace | Loading", port: int = 0, *, open_browser: bool
     from unbraid.app.explorer import Explorer
 
     explorer = Explorer(workspace, port)
-    typer.echo(f"The explorer is at {explorer.address}")
-    typer.echo("Ctrl-C ends it. The address holds a secret: who has it can see these data from this machine.")
+    typer.echo(f"Explorer: {explorer.address}")
+    typer.echo("Press Ctrl-C to stop. The address contains a secret; keep it to yourself.")
     if open_browser:
         webbrowser.open(explorer.address)
     try:
         explorer.run()
     except KeyboardInterrupt:
-        typer.echo("The explorer is closed.")
+        typer.echo("Explorer stopped.")

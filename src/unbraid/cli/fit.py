@@ -50,8 +50,8 @@ def fit(
         str | None,
         typer.Option(
             metavar="N",
-            help="Number of factors, or auto (the default) to estimate it; a network does not estimate, and auto means "
-            "its own default (VAEs: 10 codes).",
+            help="Number of factors, or auto (the default) to estimate it; networks do not estimate it, and auto is "
+            "their own default (VAEs: 10 codes).",
         ),
     ] = None,
     neighbors: Annotated[
@@ -59,14 +59,14 @@ def fit(
     ] = None,
     landmarks: Annotated[
         str | None,
-        typer.Option(metavar="N", help="Points that are solved for: a number, all, or auto (the default)."),
+        typer.Option(metavar="N", help="Points in the eigenproblem: a number, all, or auto (the default)."),
     ] = None,
     trust: Annotated[
         str | None,
         typer.Option(
             metavar="cheap|full",
-            help="full finds the codes again on halves and by other seeds, settings and methods; up to ten times as "
-            "long.",
+            help="full repeats the fit on halves of the data and with other seeds, settings and methods; up to ten "
+            "times as slow.",
         ),
     ] = None,
     labels: LABELS = None,
@@ -75,11 +75,11 @@ def fit(
     sets: SETS = None,
     covariates: COVARIATES = None,
     augment: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Changes that matter, for self-supervised-gin: affine.")
+        str | None, typer.Option(metavar="NAME", help="Augmentation, for self-supervised-gin: affine.")
     ] = None,
-    steps: Annotated[int | None, typer.Option(metavar="N", help="Training steps at most.")] = None,
+    steps: Annotated[int | None, typer.Option(metavar="N", help="Maximum number of training steps.")] = None,
     max_seconds: Annotated[
-        float | None, typer.Option(metavar="S", help="Stop training after this time; the same again goes on.")
+        float | None, typer.Option(metavar="S", help="Stop training after this time; the same command resumes it.")
     ] = None,
     device: Annotated[str | None, typer.Option(metavar="NAME", help="Where to train: auto, cpu, cuda, ...")] = None,
     assigned: Annotated[
@@ -87,9 +87,9 @@ def fit(
         typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of the method; may be repeated."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="RUN", help="Folder of the run; default runs/DATA-METHOD.")
+        Path | None, typer.Option(metavar="RUN", help="Folder to write the run to; default runs/DATA-METHOD.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Makes the run repeatable.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     key: KEY = None,
     points: POINTS = None,
     option: OPTION = None,
@@ -99,15 +99,16 @@ def fit(
     factors_from: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE|NAMES", help="Known factors to be scored by: columns or arrays of the same file, or a file."
+            metavar="FILE|NAMES",
+            help="Known factors to score the codes by: columns or arrays of the same file, or a file.",
         ),
     ] = None,
     divide: DIVIDE = None,
     json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object to standard output, and nothing else.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print neither progress nor result; errors only.")] = False,
-    open_: Annotated[bool, typer.Option("--open", help="End in the explorer: the run in the browser.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
+    open_: Annotated[bool, typer.Option("--open", help="Open the run in the explorer afterwards.")] = False,
 ) -> None:
     """Find the factors of your data, and save the model, the codes and a report.
 
@@ -119,7 +120,7 @@ def fit(
     unbraid fit stack.tif --divide 4095 --method vae --out run
     unbraid fit cells.npz --key counts --method gin --labels batch --out run
     unbraid fit frames.npy --method hessian-ica --time seconds.csv --out run
-    unbraid fit photos/ --method beta-tcvae --steps 5000 --out run     (Ctrl-C, and the same again: it goes on)
+    unbraid fit photos/ --method beta-tcvae --steps 5000 --out run     (after Ctrl-C, the same command resumes it)
     """
     from unbraid.cli.data import Request, read_data
     from unbraid.cli.outcome import default_run, free, print_outcome, record, save_run
@@ -146,7 +147,7 @@ def fit(
         read, diagnosis, start = read_data(request, method), None, None
         known, by_evidence = read.known, dict[str, Any]()
         if method == AUTO:
-            diagnosis, known, by_evidence, start = _diagnosed(known, given, assigned or [], told=not (json or quiet))
+            diagnosis, known, by_evidence, start = _diagnosed(known, given, assigned or [], show=not (json or quiet))
             method = diagnosis.method
         chosen = OFFERED[method]
         parameters = by_evidence | parameters_of(method, given, assigned or [])
@@ -155,8 +156,13 @@ def fit(
             estimator.continue_from(start)
         if not (json or quiet):
             typer.echo(f"{chosen.title} of {data}: {len(known)} observations of shape {known.shape[1:]}")
-        told = {"factor_names": read.factor_names, "factor_kinds": read.factor_kinds}
-        fitted = measured_fit(estimator, known, factors=known.factors, **told)
+        fitted = measured_fit(
+            estimator,
+            known,
+            factors=known.factors,
+            factor_names=read.factor_names,
+            factor_kinds=read.factor_kinds,
+        )
     if diagnosis is not None:
         fitted = _with_reasons(fitted, diagnosis)
     save_run(run, fitted, data, method, diagnosis)
@@ -168,7 +174,7 @@ def fit(
     elif not quiet:
         print_outcome(fitted, run)
         if unfinished:
-            typer.echo(f"Training was stopped by --max-seconds. The same command goes on from {_checkpoint(run)}.")
+            typer.echo(f"Stopped by --max-seconds. Resume with the same command; checkpoint: {_checkpoint(run)}")
     if open_:
         from unbraid.app.view import view_of_run
         from unbraid.cli.explore import serve
@@ -177,10 +183,10 @@ def fit(
 
 
 def _diagnosed(
-    known: "Observations", given: dict[str, Any], assigned: list[str], *, told: bool
+    known: "Observations", given: dict[str, Any], assigned: list[str], *, show: bool
 ) -> tuple["Diagnosis", "Observations", dict[str, Any], Any]:
     """What the diagnosis recommends among the methods that take the options given, the evidence that is used, the
-    settings that this asks for, and where the fit can start; told before the fit."""
+    settings that this asks for, and where the fit can start; ``show`` prints the answer."""
     from unbraid.diagnosis.diagnose import choose, examine
 
     wanted = {PARAMETERS[option]: value for option, value in given.items() if value is not None}
@@ -189,7 +195,7 @@ def _diagnosed(
     found, known, settings = choose(found, known, wanted)
     by_evidence = {name: value for name, value in settings.items() if name not in wanted}
     start = starts.get(found.method) if set(settings) <= {"n_factors"} else None
-    if not told:
+    if not show:
         return found, known, by_evidence, start
     colour = {"yes": "green", "no": "red", "unsure": "yellow"}[found.verdict]
     typer.secho(found.answer, fg=colour, bold=found.verdict == "no")
@@ -199,7 +205,7 @@ def _diagnosed(
 
 
 def _with_reasons(fitted: "Fitted", diagnosis: "Diagnosis") -> "Fitted":
-    """The fit with its diagnosis kept on the model; an answer that is not yes comes first among the concerns."""
+    """The fit with its diagnosis on the model; an answer other than yes comes first among the concerns."""
     fitted.model.diagnosis_ = diagnosis
     return replace(fitted, concerns=[*diagnosis.doubts, *fitted.concerns])
 
@@ -215,7 +221,7 @@ def _checkpoint(run: Path) -> Path:
 
 
 def _defaults(method: str, run: Path) -> dict[str, Any]:
-    """What the command line asks for where the user says nothing: an estimated number, and a checkpoint on the way."""
+    """The defaults of the command line: an estimated number of factors, and checkpoints while training."""
     known = OFFERED[method].load()().get_params(deep=False)
     wanted: dict[str, Any] = {"checkpoint": _checkpoint(run), "checkpoint_every": 200}
     if not OFFERED[method].trained:

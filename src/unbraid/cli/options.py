@@ -31,12 +31,12 @@ def offered(name: str) -> Method:
     'HLLE+ICA'
     """
     if name not in OFFERED:
-        raise ValueError(f"there is no method {name!r}. Valid methods: {AUTO}, {', '.join(OFFERED)}.")
+        raise ValueError(f"there is no method {name!r}. Available: {AUTO}, {', '.join(OFFERED)}.")
     return OFFERED[name]
 
 
 def parameters_of(name: str, given: dict[str, Any], assigned: Sequence[str] = ()) -> dict[str, Any]:
-    """Parameters of a method, of the options that were given and of ``--set``; those left out are not passed.
+    """Parameters of a method, from the options given and from ``--set``; those left out are not passed.
 
     >>> parameters_of("pca-ica", {"--factors": 3, "--steps": None})
     {'n_factors': 3}
@@ -58,7 +58,7 @@ def parameters_of(name: str, given: dict[str, Any], assigned: Sequence[str] = ()
             raise ValueError(f"{name} has no parameter {parameter!r} (--set). Its parameters: {', '.join(known)}.")
         if parameter in found or parameter in ("random_state", "checkpoint"):
             own = next((o for o, p in PARAMETERS.items() if p == parameter), "--seed or --out")
-            raise ValueError(f"{parameter} is given by --set, and {own} says it too. Leave --set {parameter} out.")
+            raise ValueError(f"{parameter} is set twice: by --set and by {own}. Leave out --set {parameter}.")
         found[parameter] = value
     return found
 
@@ -69,7 +69,7 @@ def refusal(option: str, name: str, takers: Sequence[str]) -> ValueError:
 
 
 def _parameters(name: str) -> dict[str, Any]:
-    """Of a method that is installed; none of one that is not."""
+    """Parameters of a method; none if it is not installed."""
     try:
         return OFFERED[name].load()().get_params(deep=False)
     except ModuleNotFoundError:
@@ -90,7 +90,7 @@ def number(text: str, option: str, *words: str) -> int | str:
 
 
 def assignment(text: str, option: str, example: str) -> tuple[str, Any]:
-    """A name and a Python value, or a text where it is none.
+    """A name and a Python value; a string where it is not one.
 
     >>> assignment("image_size=32", "--option", ""), assignment("clamp=tanh", "--set", "")
     (('image_size', 32), ('clamp', 'tanh'))
@@ -114,21 +114,22 @@ DATA = Annotated[
     ),
 ]
 KEY = Annotated[str | None, typer.Option(metavar="NAME", help="Which array of an .npz, .h5 or .zarr file.")]
-POINTS = Annotated[int | None, typer.Option(help="Observations to draw from a data set; default 3000.")]
+POINTS = Annotated[int | None, typer.Option(help="Observations to sample from a data set; default 3000.")]
 OPTION = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME=VALUE", help="Option of a data set as name=value, for instance image_size=32."),
 ]
-RESIZE = Annotated[str | None, typer.Option(metavar="HxW", help="Bring images to one size, height x width.")]
-SKIP_UNREADABLE = Annotated[bool, typer.Option("--skip-unreadable", help="Leave out images that cannot be read.")]
+RESIZE = Annotated[str | None, typer.Option(metavar="HxW", help="Resize images to height x width.")]
+SKIP_UNREADABLE = Annotated[bool, typer.Option("--skip-unreadable", help="Skip images that cannot be read.")]
 COLUMNS = Annotated[
     str | None,
     typer.Option(
-        metavar="A,B", help="Columns of a table that are data; default all but factors and what is known of rows."
+        metavar="A,B",
+        help="Columns of a table to use as data; default all but factors, labels and the like.",
     ),
 ]
 DIVIDE = Annotated[
-    float | None, typer.Option(metavar="N", help="Divide all values by N: 4095 brings 12-bit pictures to [0, 1].")
+    float | None, typer.Option(metavar="N", help="Divide all values by N: 4095 scales 12-bit images to [0, 1].")
 ]
 
 # What is known about the rows: a .npy, .npz or .csv file, or an array or column of the same file by its name.
@@ -137,7 +138,7 @@ LABELS = Annotated[
     typer.Option(
         metavar="FILE|NAME",
         help="Condition of each row: a .npy, .npz or .csv file, or an array or column of the same file by its name. A "
-        "data set with labels brings its own.",
+        "data set with labels provides its own.",
     ),
 ]
 PAIRS = Annotated[
@@ -158,7 +159,7 @@ COVARIATES = Annotated[
 
 
 def evidence_of(**options: str | None) -> dict[str, str]:
-    """Where each piece of evidence is that was given."""
+    """Where each piece of evidence given is found."""
     return {name: where for name, where in options.items() if where is not None}
 
 

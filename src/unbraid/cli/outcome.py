@@ -18,17 +18,17 @@ ABOUT = "fit.json"  # which data and method a run is of
 
 
 def default_run(data: str, method: str) -> Path:
-    """``runs/DATA-METHOD``; with a number behind it where a run of other data has that name."""
+    """``runs/DATA-METHOD``, with a number appended where a run of other data has that name."""
     stem = Path(data).resolve().name.split(".")[0] or "data"
     for number in count(1):
         run = Path("runs") / (f"{stem}-{method}" if number == 1 else f"{stem}-{method}-{number}")
         if not run.exists() or _is_of(run, data):
             return run
-    raise AssertionError("count has no end")
+    raise AssertionError("unreachable")
 
 
 def _is_of(run: Path, data: str) -> bool:
-    """Whether a run is of this data; one that does not say is not."""
+    """Whether a run is recorded as one of this data."""
     try:
         about = json.loads((run / ABOUT).read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError, ValueError):
@@ -41,21 +41,21 @@ def _place(data: str) -> str:
 
 
 def free(run: Path) -> Path:
-    """Refuse a folder that is something else, or cannot be written to, before any time is spent."""
+    """Refuse a folder that holds something else or cannot be written to, before any time is spent."""
     from unbraid.saving.persistence import CONFIG
 
     if run.exists() and not (run / CONFIG).is_file() and (not run.is_dir() or any(run.iterdir())):
-        raise FileExistsError(f"{run} exists and is not a saved run; it was left alone. Give another folder by --out.")
+        raise FileExistsError(f"{run} exists and is not a saved run; it was not changed. Choose another --out.")
     there = next(place for place in (run, *run.absolute().parents) if place.exists())
     if not there.is_dir():
-        raise NotADirectoryError(f"{run} cannot be made: {there} is a file. Give another folder by --out.")
+        raise NotADirectoryError(f"{run} cannot be created: {there} is a file. Choose another --out.")
     if not os.access(there, os.W_OK | os.X_OK):
-        raise PermissionError(f"{run} cannot be written: {there} may not be changed. Give another folder by --out.")
+        raise PermissionError(f"{run} cannot be written: no write permission for {there}. Choose another --out.")
     return run
 
 
 def save_run(run: Path, fitted: "Fitted", data: str, method: str, diagnosis: "Diagnosis | None" = None) -> None:
-    """Model, codes and report; all are ready before the first is written, and none of an earlier run stays."""
+    """Write model, codes and report once all are ready; nothing of an earlier run remains."""
     import numpy as np
 
     from unbraid.app.kept import keep, keep_opening
@@ -67,7 +67,7 @@ def save_run(run: Path, fitted: "Fitted", data: str, method: str, diagnosis: "Di
     if diagnosis is not None:
         diagnosis.add_to(page)
     if fitted.codes is not None:
-        page.section("Move the factors yourself").text("In the browser, with a slider per factor:")
+        page.section("Explore the factors").text("In the browser, with a slider for each factor:")
         page.code(f"unbraid explore {run}")
     fitted.model.save(run)
     for array, file in ((fitted.codes, "codes.npy"), (fitted.factors, "factors.npy")):
@@ -83,7 +83,7 @@ def save_run(run: Path, fitted: "Fitted", data: str, method: str, diagnosis: "Di
 
 
 def record(fitted: "Fitted", run: Path, data: str, method: str, diagnosis: "Diagnosis | None" = None) -> str:
-    """One JSON object: what was fitted, what was found, and where it lies."""
+    """One JSON object: what was fitted, what was found, and where it is saved."""
     summary, codes = fitted.summary, fitted.codes
     found = {
         "run": str(run),
@@ -105,15 +105,16 @@ def record(fitted: "Fitted", run: Path, data: str, method: str, diagnosis: "Diag
 
 
 def print_outcome(fitted: "Fitted", run: Path) -> None:
-    """For people: figures, concerns, and what to do next."""
+    """Print figures, warnings, and what to do next."""
     from rich.console import Console
     from rich.table import Table
 
     from unbraid.trust.warnings import explain_command
 
     summary = fitted.summary
-    found = "" if fitted.codes is None else f"{fitted.codes.shape[1]} code(s) "
-    typer.echo(f"{found}in {fitted.seconds:.1f} s.")
+    n_codes = 0 if fitted.codes is None else fitted.codes.shape[1]
+    found = f"Found {n_codes} code{'s' * (n_codes > 1)}" if n_codes else "Fitted"
+    typer.echo(f"{found} in {fitted.seconds:.1f} s.")
     for sentence in summary.choices:
         typer.echo(in_flags(sentence))
     table = Table(show_header=False, box=None, pad_edge=False)
@@ -124,14 +125,14 @@ def print_outcome(fitted: "Fitted", run: Path) -> None:
     if fitted.mcc is not None:
         console.print(f"MCC with the known factors: [bold]{fitted.mcc:.4f}[/bold]")
     for concern in fitted.concerns:
-        typer.secho(f"Look twice: {in_flags(concern)}", fg="yellow")
+        typer.secho(f"Warning: {in_flags(concern)}", fg="yellow")
     for remark in fitted.remarks:
-        typer.echo(f"On the way: {in_flags(remark)}")
+        typer.echo(f"Note: {in_flags(remark)}")
     if not fitted.concerns:
         typer.echo(summary.note)
     more = explain_command([*fitted.concerns, *fitted.remarks])
     if more:
-        typer.echo(f"Cause, remedy, and when to ignore it: {more}")
+        typer.echo(f"Causes and remedies: {more}")
     files = "the model, codes.npy and report.html" if fitted.codes is not None else "the model and report.html"
     typer.echo(f"\nSaved in {run}: {files}. Next:")
     typer.echo(f"  open {run / 'report.html'} in a browser")

@@ -32,20 +32,20 @@ def probe(
         str,
         typer.Option(
             metavar="N",
-            help="Principal components that are scored of an encoder with more units; all scores the units.",
+            help="Number of principal components to score, for an encoder with more units; all scores the units.",
         ),
     ] = "32",
     size: Annotated[
-        str | None, typer.Option(metavar="HEIGHTxWIDTH", help="Bring pictures to this size before they are encoded.")
+        str | None, typer.Option(metavar="HEIGHTxWIDTH", help="Resize images before they are encoded.")
     ] = None,
-    batch_size: Annotated[int, typer.Option(metavar="N", help="Rows that are encoded at once.")] = 64,
+    batch_size: Annotated[int, typer.Option(metavar="N", help="Rows per batch.")] = 64,
     cache: Annotated[
-        Path | None, typer.Option(help="Folder for codes, so that the same encoder is not run twice on the same rows.")
+        Path | None, typer.Option(help="Folder to cache codes in, so that no encoder runs twice on the same rows.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Write the page to this .html file.")] = None,
     json: Annotated[Path | None, typer.Option(help="Write the result to this JSON file.")] = None,
 ) -> None:
-    """Score encoders that exist already: every metric with interval, chance and ceiling, and probes of each factor."""
+    """Score existing encoders: every metric with interval, chance and ceiling, and probes of each factor."""
     import unbraid as ub
     from unbraid.cli.data import _size
     from unbraid.cli.options import assignment
@@ -57,9 +57,7 @@ def probe(
     opened = [ub.probing.open_encoder(text, prepare) for text in encoders]
     names = [encoder.name for encoder in opened]
     if len(set(names)) < len(names):
-        raise ValueError(
-            f"two encoders have one name: {', '.join(names)}. Rename a file, so that tables can tell them."
-        )
+        raise ValueError(f"encoders must have different names; received {', '.join(names)}. Rename a file.")
     data = ub.datasets.load(dataset, **dict(assignment(text, "--option", "image_size=32") for text in option or []))
     settings = {"most_codes": most, "batch_size": batch_size, "cache": cache}
     chosen = None if metrics is None else "all" if metrics == "all" else [m.strip() for m in metrics.split(",")]
@@ -70,6 +68,6 @@ def probe(
     typer.echo(str(result))
     if json is not None:
         result.to_json(json)
-        typer.echo(f"written to {json}")
+        typer.echo(f"Written: {json}")
     if out is not None:
-        typer.echo(f"written to {result.report().write(out)}")
+        typer.echo(f"Written: {result.report().write(out)}")

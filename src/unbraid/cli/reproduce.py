@@ -30,11 +30,15 @@ def reproduce(
         str,
         typer.Argument(
             metavar="PAPER",
-            help="horan, locatello, gin, self-supervised-gin, geomancer, scale, or one of another distribution.",
+            help="horan, locatello, gin, self-supervised-gin, geomancer, scale, or one that another package provides.",
         ),
     ],
     scale: Annotated[
-        str, typer.Option(metavar="small|paper", help="Half an hour at most, or the paper's own size.")
+        str,
+        typer.Option(
+            metavar="small|paper",
+            help="At most half an hour, or the size of the paper.",
+        ),
     ] = "small",
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder of the results; default reproductions/PAPER-SCALE.")
@@ -42,8 +46,8 @@ def reproduce(
 ) -> None:
     """Run a paper's experiments and write a page: what it claims, what came out here, and a verdict on each claim.
 
-    Every result is saved as soon as it is there: after Ctrl-C or a crash, resume with the same command. Files that
-    cannot be downloaded (weights, MNIST) are looked for in UNBRAID_DATA; a claim that needs a missing one says so.
+    Every result is saved as soon as it is computed: after Ctrl-C or a crash, resume with the same command. Files that
+    cannot be downloaded (weights, MNIST) are read from UNBRAID_DATA; a claim that needs a missing file says so.
 
     \b
     unbraid reproduce geomancer

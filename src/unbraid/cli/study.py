@@ -1,4 +1,4 @@
-"""``unbraid study``: run thousands of models by one file, look at them, score them anew."""
+"""``unbraid study``: run thousands of models from one file, inspect them, score them again."""
 
 import time
 from pathlib import Path
@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-Spec = Annotated[str, typer.Argument(metavar="SPEC", help="A TOML file, or one that is shipped: smoke, laptop, paper.")]
+Spec = Annotated[str, typer.Argument(metavar="SPEC", help="A TOML file, or a built-in study: smoke, laptop, paper.")]
 MaybeSpec = Annotated[
-    str | None, typer.Argument(metavar="SPEC", help="The study's TOML file or shipped name; --store alone will do.")
+    str | None, typer.Argument(metavar="SPEC", help="The study's TOML file or built-in name; not needed with --store.")
 ]
 StoreOption = Annotated[
     str | None,
@@ -18,7 +18,7 @@ StoreOption = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    group = typer.Typer(no_args_is_help=True, help="Run thousands of models by one file, and score them anew.")
+    group = typer.Typer(no_args_is_help=True, help="Run thousands of models from one file, and score them.")
     group.command("run")(run)
     group.command("list")(show)
     group.command("status")(status)
@@ -35,7 +35,7 @@ def place_of(spec: str | None, store: str | None) -> str:
     if store is not None:
         return store
     if spec is None:
-        raise ValueError("which study? Give its SPEC, or --store.")
+        raise ValueError("no study given. Give its SPEC, or --store.")
     return f"{study_name(spec)}.study"
 
 
@@ -44,18 +44,20 @@ def run(
     store: StoreOption = None,
     workers: Annotated[
         int | None,
-        typer.Option(metavar="N", min=0, help="Processes of one thread; default one per core; 0: in this one."),
+        typer.Option(metavar="N", min=0, help="Worker processes; default one per core; 0 uses this process."),
     ] = None,
     scheduler: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler in place of these, as tcp://host:8786.")
+        str | None, typer.Option(metavar="ADDRESS", help="Use a Dask scheduler instead, for instance tcp://host:8786.")
     ] = None,
     max_time: Annotated[
         str | None,
-        typer.Option("--max-time", metavar="TIME", help="Stop after so long: 90s, 30m, 2h."),
+        typer.Option("--max-time", metavar="TIME", help="Stop after this time: 90s, 30m, 2h."),
     ] = None,
-    only: Annotated[str | None, typer.Option(metavar="A:B", help="Only these of `study list`, as 0:100 or 7.")] = None,
+    only: Annotated[
+        str | None, typer.Option(metavar="A:B", help="Only these tasks of `study list`: 0:100 or 7.")
+    ] = None,
 ) -> None:
-    """Run what is pending of a study. Ctrl-C ends it cleanly; the same again goes on.
+    """Run the pending tasks of a study. Ctrl-C stops it cleanly; the same command resumes it.
 
     \b
     unbraid study run smoke
@@ -73,14 +75,16 @@ def run(
             read, place, workers=workers, scheduler=scheduler, max_time=seconds_of(max_time), indices=indices
         )
     typer.echo(
-        f"{sitting.done} run(s) done, {sitting.failed} failed, {sitting.left} left, in {words_of(sitting.seconds)}."
+        f"Runs: {sitting.done} done, {sitting.failed} failed, {sitting.left} left, in {words_of(sitting.seconds)}."
     )
     if sitting.failed:
-        typer.secho(f"Why: `unbraid study status --store {place} --errors`. Again: `unbraid study retry`.", fg="yellow")
+        typer.secho(
+            f"Errors: `unbraid study status --store {place} --errors`. Retry: `unbraid study retry`.", fg="yellow"
+        )
     if sitting.ending == "interrupt":
         raise KeyboardInterrupt
     if sitting.left:
-        typer.echo("The same command goes on.")
+        typer.echo("Resume with the same command.")
 
 
 def seconds_of(text: str | None) -> float | None:
@@ -110,14 +114,14 @@ def slice_of(text: str, n: int) -> list[int]:
     """
     first, colon, last = text.partition(":")
     if not all(part.strip() == "" or part.strip().isdecimal() for part in (first, last)) or text.strip() in ("", ":"):
-        raise ValueError(f"--only is {text!r}; it must be a number or a range of `study list`, as 7 or 0:100.")
+        raise ValueError(f"--only is {text!r}; it must be a number or a range of `study list`, like 7 or 0:100.")
     if not colon:
         return [int(first)]
     return list(range(int(first or 0), min(int(last or n), n)))
 
 
 def words_of(seconds: float) -> str:
-    """A time as people say it.
+    """A duration in words.
 
     >>> words_of(42), words_of(3700)
     ('42 s', '1 h 02 min')
@@ -130,9 +134,9 @@ def words_of(seconds: float) -> str:
 
 def show(
     spec: Spec,
-    only: Annotated[str | None, typer.Option(metavar="A:B", help="Only these, as 0:100 or 7.")] = None,
+    only: Annotated[str | None, typer.Option(metavar="A:B", help="Only these tasks, for instance 0:100 or 7.")] = None,
 ) -> None:
-    """The study's list of tasks: number, address, data set, method, strength, seed."""
+    """List the tasks of a study: number, address, data set, method, strength, seed."""
     from unbraid.study import read_spec, tasks_of
 
     tasks = tasks_of(read_spec(spec))
@@ -147,7 +151,7 @@ def status(
     store: StoreOption = None,
     errors: Annotated[bool, typer.Option("--errors", help="Show why runs failed.")] = False,
 ) -> None:
-    """How far a study is; from any shell, while it runs."""
+    """Show the progress of a study; from any shell, while it runs."""
     from unbraid.study import Store
     from unbraid.study.status import status_of
 
@@ -164,9 +168,9 @@ def status(
 def watch(
     spec: MaybeSpec = None,
     store: StoreOption = None,
-    every: Annotated[float, typer.Option(metavar="S", min=0.2, help="Seconds between two looks.")] = 2.0,
+    every: Annotated[float, typer.Option(metavar="S", min=0.2, help="Seconds between updates.")] = 2.0,
 ) -> None:
-    """How far a study is, live, until it is done or Ctrl-C."""
+    """Show the progress of a study live, until it is done or Ctrl-C."""
     from rich.console import Console
     from rich.live import Live
 
@@ -184,12 +188,12 @@ def watch(
 
 
 def retry(spec: MaybeSpec = None, store: StoreOption = None) -> None:
-    """Make failed runs pending; `study run` then tries them again."""
+    """Mark failed runs as pending; `study run` then runs them again."""
     from unbraid.study import Store
 
     with Store(place_of(spec, store)) as opened:
         opened.lock()
-        typer.echo(f"{opened.retry()} run(s) will be tried again by `unbraid study run`.")
+        typer.echo(f"Runs marked as pending for `unbraid study run`: {opened.retry()}.")
 
 
 def rescore(
@@ -197,15 +201,15 @@ def rescore(
     store: StoreOption = None,
     metrics: Annotated[str, typer.Option(help="Names separated by commas, or all.")] = "all",
     protocol: Annotated[str | None, typer.Option(help="fast or dlib-v1; default the study's.")] = None,
-    again: Annotated[bool, typer.Option("--again", help="Also what is there already.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Compute scores again that exist already.")] = False,
     workers: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Processes of one thread; default 0: in this one.")
+        int, typer.Option(metavar="N", min=0, help="Worker processes; default 0 uses this process.")
     ] = 0,
     plugin: Annotated[
-        Path | None, typer.Option(metavar="FILE.py", help="Run this first: it registers metrics of your own.")
+        Path | None, typer.Option(metavar="FILE.py", help="Run this file first; it registers your own metrics.")
     ] = None,
 ) -> None:
-    """Compute metrics of all history from the codes that are kept; no model is needed. The same again goes on.
+    """Compute metrics for all runs from their saved codes; no model is needed. The same command resumes it.
 
     \b
     unbraid study rescore laptop --metrics dci_es,infomec --workers 8
@@ -222,7 +226,7 @@ def rescore(
     study = open_study(place_of(spec, store))
     names = metrics if metrics == "all" else [name.strip() for name in metrics.split(",")]
     with progress_style("lines"):
-        typer.echo(f"{compute(study, names, protocol=protocol, again=again, workers=workers)} score(s) added.")
+        typer.echo(f"Scores added: {compute(study, names, protocol=protocol, again=again, workers=workers)}.")
 
 
 def rank(
@@ -230,7 +234,7 @@ def rank(
     spec: MaybeSpec = None,
     store: StoreOption = None,
     metric: Annotated[str, typer.Option(help="What to rank by.")] = "mig",
-    seeds: Annotated[int, typer.Option(min=1, help="Fits a data set, of a method that is not in the study.")] = 3,
+    seeds: Annotated[int, typer.Option(min=1, help="Fits per data set of a method that is not in the study.")] = 3,
     rows: Annotated[int | None, typer.Option(min=10, help="Observations to fit it on, if it is not trained.")] = None,
     assigned: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Its parameters; may be repeated.")
@@ -259,22 +263,22 @@ def rank(
 
 def merge(
     sources: Annotated[list[str], typer.Argument(metavar="SOURCE...", help="Stores, or exports with codes.")],
-    store: Annotated[str, typer.Option("--store", metavar="PATH|URL", help="Where to; made if it is not there.")],
+    store: Annotated[str, typer.Option("--store", metavar="PATH|URL", help="Store to merge into; created if missing.")],
 ) -> None:
-    """Take the finished runs of other stores, or of exports with codes, into one store."""
+    """Copy the finished runs of other stores, or of exports with codes, into one store."""
     from unbraid.study import Store
     from unbraid.study import merge as join
 
     with Store(store, create=True) as opened:
-        typer.echo(f"{join(opened, sources)} run(s) taken into {opened.shown}.")
+        typer.echo(f"Runs copied to {opened.shown}: {join(opened, sources)}.")
 
 
 def export(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where to.")],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder to write to.")],
     spec: MaybeSpec = None,
     store: StoreOption = None,
-    codes: Annotated[int, typer.Option(min=0, help="Also the codes of so many rows, to be scored anew.")] = 0,
-    strips: Annotated[bool, typer.Option("--strips", help="Also the traversal strips.")] = False,
+    codes: Annotated[int, typer.Option(min=0, help="Also export the codes of this many rows, to be scored again.")] = 0,
+    strips: Annotated[bool, typer.Option("--strips", help="Also export the traversal strips.")] = False,
 ) -> None:
     """Write runs, scores, losses and curves as Parquet and CSV."""
     from unbraid.study import export as write
@@ -289,7 +293,7 @@ def report(
     store: StoreOption = None,
     out: Annotated[str, typer.Option(metavar="PAGE", help="The page to write.")] = "study.html",
 ) -> None:
-    """Write one page: the paper's claims beside this study's, tables that sort, figures, a strip per run."""
+    """Write one page: the paper's claims beside this study's, sortable tables, figures, a strip per run."""
     from unbraid.study import open as open_study
     from unbraid.study.analysis import study_report
 

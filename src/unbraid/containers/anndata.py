@@ -1,4 +1,4 @@
-"""Single cells: fit on an AnnData, codes in ``obsm``, loadings and what the model says about itself in ``uns``."""
+"""Single cells: fit on an AnnData, codes in ``obsm``, loadings and the model's summary in ``uns``."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -28,7 +28,7 @@ def fit(
     """Find the factors of single cells, and write them into the AnnData.
 
     ``adata.obsm[key_added]`` gets the codes, one column per factor. ``adata.uns[key_added]`` gets the method, its
-    parameters, what it says about itself, and the ``loadings``: for each variable, its correlation with each code.
+    parameters, its summary, and the ``loadings``: for each variable, its correlation with each code.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ def open_array(path: Path, key: str | None) -> Opened:
 
 def damaged(path: Path, error: Exception) -> ValueError:
     """The error for a file that cannot be understood."""
-    return ValueError(f"{path} cannot be read: it is damaged or not what its name says ({error}). Copy it again.")
+    return ValueError(f"{path} cannot be read: it is damaged, or its extension is wrong ({error}). Copy it again.")
 
 
 def choose_key(path: Path, keys: list[str], key: str | None) -> str:
@@ -39,7 +39,7 @@ def choose_key(path: Path, keys: list[str], key: str | None) -> str:
     if key is None:
         if len(keys) == 1:
             return keys[0]
-        raise ValueError(f"{path} holds {len(keys)} arrays; say which by key. Its keys: {listed}.")
+        raise ValueError(f"{path} holds {len(keys)} arrays; choose one with key. Available: {listed}.")
     if key not in keys:
         raise ValueError(f"{path} has no key {key!r}. Its keys: {listed}.")
     return key

@@ -29,7 +29,7 @@ def columns_of(path: Path, columns: Sequence[str] | None) -> tuple[np.ndarray, l
     text = [str(name) for name in chosen.columns if chosen[name].dtype.kind not in "biuf"]
     if text:
         raise ValueError(
-            f"{path} has columns that are not numbers: {_listed(text)}. Say which to use: columns=[...] (--columns "
+            f"{path} has columns that are not numbers: {_listed(text)}. Choose which to use: columns=[...] (--columns "
             f"A,B). Its columns: {_listed(map(str, frame.columns))}."
         )
     gaps = chosen.isna().sum()

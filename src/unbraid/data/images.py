@@ -69,7 +69,7 @@ def tar(path: Path, resize: tuple[int, int] | None, skip_unreadable: bool) -> Op
     if len(members) < len(found):
         names = [m.name for m in found]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"{path} holds {twice} more than once, so that one of them would be lost. Pack it again.")
+        raise ValueError(f"{path} holds {twice} more than once. Create the archive again with unique names.")
 
     def load(name: str) -> io.BytesIO:
         start = members[name].offset_data
@@ -135,7 +135,7 @@ def _places(
                 early[name] = frames
         places += [(name, frame) for frame in range(count)]
     if not places:
-        raise ValueError(f"none of the images in {path} can be read.")
+        raise ValueError(f"none of the images in {path} can be read. Check that they are complete.")
     return places, early
 
 
@@ -152,8 +152,7 @@ def _check_like(path: Path, first: np.ndarray, place: Place, found: np.ndarray, 
     if found.shape[:2] != first.shape[:2]:
         raise ValueError(
             f"the images in {path} have different sizes: {place[0]} is {first.shape[:2]} and {other[0]} is "
-            f"{found.shape[:2]} (height, width). Open it with resize=(height, width) (--resize HxW) to bring them to "
-            "one."
+            f"{found.shape[:2]} (height, width). Open it with resize=(height, width) (--resize HxW) to resize them."
         )
     if found.shape != first.shape or found.dtype != first.dtype:
         raise ValueError(

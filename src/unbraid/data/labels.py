@@ -99,6 +99,8 @@ def _continuous(y: np.ndarray) -> Labels:
     values = y.astype(np.float64).reshape(len(y), -1)
     centre, scale = values.mean(0), values.std(0)
     if not (scale > 0).any():
-        raise ValueError("the continuous condition is constant, so it tells nothing about the latents. Check labels.")
+        raise ValueError(
+            "the continuous condition is constant, so it is uninformative about the latents. Check labels."
+        )
     scale = np.where(scale > 0, scale, 1)
     return Labels("continuous", np.array([]), (values - centre) / scale, centre, scale)

@@ -136,7 +136,7 @@ def sample_lazily(
     random_state : RandomState
     work : callable (rows, ...) -> array (rows, features)
     on_read : callable (int)
-        Told how many rows were gone through.
+        Called with the number of rows that were read.
 
     Returns
     -------

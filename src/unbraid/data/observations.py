@@ -140,7 +140,7 @@ class Observations:
         return {name: _mark(getattr(self, name)) for name in self.evidence if name in uses}
 
     def fingerprint(self, uses: Collection[str] = EVIDENCE) -> str:
-        """Tells these data, and the evidence of these names, from others; it costs a look at all rows in memory."""
+        """Identifies these data and the evidence of these names; it reads all rows that are in memory."""
         return "; ".join(
             f"{name} {mark}" for name, mark in {"X": _rows(self.X).fingerprint(), **self.marks(uses)}.items()
         )

@@ -22,7 +22,7 @@ class UnreadableError(ValueError):
 
 
 @contextmanager
-def _told(name: str) -> Iterator[None]:
+def _decoding_errors(name: str) -> Iterator[None]:
     """Whatever a decoder raises, as one kind of error; a library that is missing is not the file's fault."""
     try:
         yield
@@ -41,7 +41,7 @@ def _told(name: str) -> Iterator[None]:
 def decode(file: Any, name: str) -> np.ndarray:
     """All frames of a file: (frames, height, width) or (frames, height, width, channels), in the stored type."""
     ending = Path(name).suffix.lower()
-    with _told(name):
+    with _decoding_errors(name):
         if ending in TIFF:
             frames = _tiff(file)
         elif ending in DICOM:

@@ -6,7 +6,7 @@ The rule. Pictures are rows of two or three axes (height, width[, channels]). St
 12 or 16 bits of a camera stay counts, as nothing says which count is white, until they are divided by a number that
 is. A model that was fitted on uint8 pictures takes floats in [0, 1] as the same pictures and refuses others; one that
 was fitted on floats refuses uint8 pictures, unless it asks for floats in [0, 1] anyway: then bytes are divided by
-255, and refused if they are all 0 and 1, as one cannot tell whether 1 is white.
+255, and refused if they are all 0 and 1, as it is unclear whether 1 is white.
 """
 
 import zlib
@@ -68,7 +68,7 @@ class Rows:
     def __init__(self, X: Any, *, fewest: int = 1, drawn: int = 10_000):
         X, self.names = as_source(X)
         self.source = X
-        self.on_read: Callable[[int], Any] = _pass  # told how many rows each block had
+        self.on_read: Callable[[int], Any] = _pass  # called with the number of rows of each block
         self._draws = is_dataset(X)
         self.endless = self._draws and not hasattr(X, "rows")
         self._n: int | None
@@ -169,7 +169,7 @@ class Rows:
         return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
 
     def stored(self, size: int | None = None, most: int | None = None) -> Iterator[NDArray]:
-        """Blocks as they are stored; of ``size`` rows, and the first ``most`` rows, where told so."""
+        """Blocks as they are stored; of ``size`` rows, and only the first ``most`` rows, where given."""
         X = self.source
         if not (self._draws or is_sliceable(X)):
             yield from self._given_blocks(most)
@@ -327,7 +327,7 @@ class Rows:
         return bare
 
     def fingerprint(self) -> str:
-        """Tells this data from other data: shape, type, and a checksum of all rows in memory, or of some elsewhere."""
+        """Identifies this data: shape, type, and a checksum of all rows in memory, or of some elsewhere."""
         if isinstance(self.source, np.ndarray) and not isinstance(self.source, np.memmap):
             blocks: Iterable[NDArray] = [self.source]
         elif self._draws or is_sliceable(self.source):

@@ -1,4 +1,4 @@
-"""What a user holds, told apart by one rule each: arrays, frames, tensors, torch data sets, lists, blocks.
+"""What X may be, recognised by one rule each: arrays, frames, tensors, torch data sets, lists, blocks.
 
 A list or tuple is a stack: its parts are rows of one shape (numbers, spectra, images). Blocks, each with many rows, are
 given as :class:`Blocks`, or by a function that returns a new iterator over them.
@@ -157,7 +157,7 @@ def as_source(X: Any) -> tuple[Any, list[str] | None]:
             f"X is a masked array with {np.ma.count_masked(X)} masked values, and none may be missing. Remove those "
             "rows or fill the gaps first."
         )
-    if hasattr(X, "detach") and hasattr(X, "cpu"):  # a torch tensor, told without importing torch
+    if hasattr(X, "detach") and hasattr(X, "cpu"):  # a torch tensor, recognised without importing torch
         X = X.detach().cpu()
         return (X.float() if str(X.dtype) == "torch.bfloat16" else X).numpy(), None  # numpy has no bfloat16
     if hasattr(X, "columns") and hasattr(X, "to_numpy"):

@@ -119,8 +119,8 @@ class Parameters:
     """The parameters of an estimator.
 
     A subclass's ``__init__(self, added=..., **settings)`` passes ``settings`` on; its signature shows both, and
-    scikit-learn reads the parameters from that. ``_parameter_constraints`` says what each parameter that a class adds
-    may be; those of its bases count too.
+    scikit-learn reads the parameters from that. ``_parameter_constraints`` declares what each parameter that a class
+    adds may be; those of its bases count too.
 
     >>> class Base(Parameters):
     ...     _parameter_constraints = {"a": (Whole(1),)}
@@ -174,7 +174,7 @@ class Estimator(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     is_picture_ : bool
         Whether the rows were bytes or bools of two or three axes: codes are then decoded to [0, 1].
     evidence_ : dict of str to str
-        What the fit used besides X, by its name, with shape, type and checksum; a run that goes on must have the same.
+        What the fit used besides X, by its name, with shape, type and checksum; a resumed run must have the same.
     """
 
     unit_interval: ClassVar[bool] = False  # whether float images, too, must lie in [0, 1]
@@ -184,7 +184,7 @@ class Estimator(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     evidence_: dict[str, str]
 
     def summary(self) -> Summary:
-        """What there is to say and to show about this fitted model; pages and terminals print it."""
+        """What a report or a terminal shows about this fitted model."""
         check_is_fitted(self)
         return self._summary()
 
@@ -197,13 +197,13 @@ class Estimator(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         return uses_of(type(self))
 
     def _observed(self, X: Any, labels: Any = None, **evidence: Any) -> Observations:
-        """X and what ``fit`` was told about its rows, as one; what is given twice or not used is refused."""
+        """X and what ``fit`` was given about its rows, as one; what is given twice or not used is refused."""
         observed = observe(X, labels=labels, **evidence)
         for name in set(observed.evidence) - set(uses_of(type(self))):
             users = ", ".join(methods_using(name)) or "none"
             raise ValueError(f"{type(self).__name__} does not use {name}. Methods that do: {users}.")
         method = method_of_class(type(self))
-        needs = set(method.needs if method else ()) - {"labels"}  # GIN says itself why it needs y
+        needs = set(method.needs if method else ()) - {"labels"}  # GIN has its own message
         for name in needs & set(EVIDENCE):
             if name not in observed.evidence:
                 raise ValueError(f"{type(self).__name__} needs {name}: fit(X, {name}=...).")

@@ -1,4 +1,4 @@
-"""What a fitted estimator says about itself, as data: a page, a terminal and a study show it without knowing it."""
+"""The summary of a fitted estimator, as data that reports, terminals and studies show without knowing the method."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -74,7 +74,7 @@ class Summary:
     choices : list of str
         How the settings were chosen, in sentences.
     concerns : list of str
-        What should make one look twice; empty when nothing does.
+        Reasons for doubt; empty when there are none.
     note : str
         What it means that there are no concerns.
     checked : bool

@@ -71,11 +71,11 @@ def joined(X: np.ndarray, graph: Graph, labels: np.ndarray) -> Graph:
     rows, columns = graph.sources, graph.indices
     labels = labels.copy()
     while (labels != labels[0]).any():
-        home = np.flatnonzero(labels == labels[0])
+        kept = np.flatnonzero(labels == labels[0])
         away = np.flatnonzero(labels != labels[0])
-        distances, nearest_home = NeighborSearch(X[home]).query(X[away], 1)
+        distances, nearest_kept = NeighborSearch(X[kept]).query(X[away], 1)
         i = distances.argmin()
         rows = np.append(rows, away[i])
-        columns = np.append(columns, home[nearest_home[i, 0]])
+        columns = np.append(columns, kept[nearest_kept[i, 0]])
         labels[labels == labels[away[i]]] = labels[0]
     return from_edges(rows.astype(np.int32), columns.astype(np.int32), graph.n)[0]

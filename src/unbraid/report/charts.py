@@ -132,14 +132,14 @@ def plot_spectrum(
     name: str = "standard deviation",
     most: int = 100,
 ) -> Any:
-    """Values in decreasing order on a log scale, a dotted line after those that count; information of each below.
+    """Values in decreasing order on a log scale, a dotted line after those kept; below, the information in each.
 
     Parameters
     ----------
     values : array (n_codes,)
         What codes are ordered by, such as the ``importance_`` of a flow.
     n_kept : int
-        How many count.
+        How many are kept.
     information : array (n_codes,), optional
         Nats that each code carries, in the order of ``values``.
     name : str
@@ -164,7 +164,7 @@ def plot_spectrum(
         ax.set(ylabel=label, xlim=(0, len(order) + 1))
         quiet(ax)
     axes[0].set_yscale("log")
-    axes[0].set_title(f"{n_kept} of {np.size(values)} count", fontsize=10)
+    axes[0].set_title(f"{n_kept} of {np.size(values)} kept", fontsize=10)
     axes[-1].set_xlabel("code")
     return fig
 
@@ -197,7 +197,13 @@ def plot_eigenvalues(values: ArrayLike, n_submanifolds: int, *, scale: float | N
         ax.axhspan(shown[below].max(), shown[~below].min(), color="0.92")
     if scale is not None:
         ax.axhline(scale, color="0.5", lw=1, ls="--", label="first scalar eigenvalue")
-    ax.set(yscale="log", xlabel="eigenvalue", ylabel="value", title=f"{n_submanifolds} submanifold(s)", xticks=order)
+    ax.set(
+        yscale="log",
+        xlabel="eigenvalue",
+        ylabel="value",
+        title=f"{n_submanifolds} submanifold{'s' * (n_submanifolds > 1)}",
+        xticks=order,
+    )
     ax.legend(fontsize=8)
     quiet(ax)
     return fig

@@ -39,7 +39,7 @@ class Fitted:
     ----------
     model : estimator
     summary : Summary
-        What the model says about itself.
+        The model's own summary.
     n_rows : int
     sample : array (m, ...)
         Rows of the data as the model sees them: pictures in [0, 1].
@@ -57,9 +57,9 @@ class Fitted:
     seconds : float or None
         What the fit took.
     concerns : list of str
-        What should make one look twice, of the summary and of warnings on the way.
+        Reasons for doubt, from the summary and from warnings raised during the fit.
     remarks : list of str
-        Other warnings on the way, for instance of a setting that was tried and did not converge.
+        Other warnings raised during the fit, for instance about a setting that did not converge.
     """
 
     model: Any
@@ -245,7 +245,7 @@ def _some_rows(rows: Rows) -> tuple[NDArray[np.intp], NDArray]:
 
 
 def _sorted_out(caught: Sequence[warnings.WarningMessage], known: list[str]) -> tuple[list[str], list[str]]:
-    """(concerns, remarks) of warnings, without those that say what the summary says already."""
+    """(concerns, remarks) of warnings, without those that repeat the summary."""
     concerns: dict[str, None] = {}
     remarks: dict[str, None] = {}
     for warning in caught:

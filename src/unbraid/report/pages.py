@@ -1,4 +1,4 @@
-"""The pages: one of any fitted model, and the demo's, which sets several side by side."""
+"""The report of a fitted model, and that of the demo, which compares several."""
 
 from collections.abc import Sequence
 from importlib import import_module
@@ -33,7 +33,7 @@ def fit_report(
     title: str = "",
     lead: str = "",
 ) -> Report:
-    """The page of a fitted model: how far to trust it, its codes, what they do to the data, and what it alone shows.
+    """The report of a fitted model: how far to trust it, its codes, and what they do to the data.
 
     Parameters
     ----------
@@ -42,12 +42,12 @@ def fit_report(
     X : array (n, ...), or anything that the model's ``transform`` takes
         Observations. Of a large X, 5000 rows or fewer are drawn at random.
     factors : array (n, number of factors), optional
-        The truth, where it is known: factor maps and the MCC are added.
+        The true factors, where they are known: factor maps and the MCC are added.
     factor_names : sequence of str, optional
     factor_kinds : sequence of str, optional
         As of a data set: which factors wrap around.
     title, lead : str
-        Of the page; the method's name, and a sentence on the data, where left out.
+        Of the page; by default the method's name, and a sentence about the data.
 
     Returns
     -------
@@ -70,7 +70,7 @@ def page_of(fit: Fitted, *, title: str = "", lead: str = "") -> Report:
     """The page of :func:`fit_report` for a fit that was measured already."""
     page = Report(title or fit.summary.title, lead or _lead(fit))
     if is_pictures(fit.sample.shape[1:]):
-        page.section("The data").figure(plot_images(fit.sample[:SHOWN]), "Some of the pictures.")
+        page.section("The data").figure(plot_images(fit.sample[:SHOWN]), "Some of the images.")
     add_trust(page, fit)
     _add_codes(page, fit)
     for section in fit.summary.sections:
@@ -93,7 +93,7 @@ def _add_codes(page: Report, fit: Fitted) -> None:
     names = [f"code {j + 1}" for j in range(codes.shape[1])]
     labels = [names[j] for j in shown]
     page.section("Codes").text(
-        "The codes against each other, and their distributions. Independent codes fill a shape whose sides run along "
+        "The codes against each other, and their distributions. Independent codes fill a shape with sides parallel to "
         "the axes."
     ).figure(plot_codes(codes[:, shown], names=labels))
     if fit.factors is not None:
@@ -101,8 +101,8 @@ def _add_codes(page: Report, fit: Fitted) -> None:
         page.figure(_factor_map(fit, codes[:, shown], labels))
     if summary.decodes:
         page.section("Moving along each code").text(
-            "One code moves, from its 3rd to its 97th percentile, and the others are held in the middle; the data come "
-            "from inverse_transform." + (" An angle goes once round." if "circle" in summary.kinds else "")
+            "One code varies from its 3rd to its 97th percentile while the others stay at their medians; the data are "
+            "decoded by inverse_transform." + (" An angle goes once around." if "circle" in summary.kinds else "")
         ).figure(
             plot_traversals(
                 fit.model.inverse_transform, codes, span="quantiles", base="median", order=summary.order,
@@ -112,7 +112,7 @@ def _add_codes(page: Report, fit: Fitted) -> None:
     if summary.reconstructs:
         _add_reconstructions(page, fit.sample[:RECONSTRUCTED], fit.sample_codes[:RECONSTRUCTED], fit.model)
     page.section("Distances").text(
-        "Neighbouring observations: how far apart they are in the data, and in the codes."
+        "Distances between neighbouring observations, in the data and in the codes."
     ).figure(
         plot_distances(fit.distances.lengths, fit.distances.found), f"Correlation {fit.distances.isometry:.3f}."
     )  # fmt: skip
@@ -121,8 +121,9 @@ def _add_codes(page: Report, fit: Fitted) -> None:
 def _map_words(fit: Fitted) -> list[str]:
     return [
         f"The factors of these data are known: MCC {fit.mcc:.4f}. MCC, the mean correlation coefficient, compares each "
-        "factor with the code that stands for it: 1 is perfect.",
-        "The maps show each code over the factors; bands that run straight along one axis are right.",
+        "factor with the code that represents it; 1 is perfect.",
+        "The maps show each code over the factors. Straight bands along one axis mean that the code represents the "
+        "other factor alone.",
     ]
 
 
@@ -143,12 +144,12 @@ def _add_reconstructions(page: Report, sample: NDArray, codes: NDArray, model: A
     decoded = np.asarray(model.inverse_transform(codes))
     left = float(np.square(as_rows(decoded) - as_rows(sample)).mean() / max(as_rows(sample).var(axis=0).mean(), 1e-300))
     page.section("Reconstructions").text(
-        f"Coded and decoded again, {len(sample)} observations keep {100 * (1 - left):.1f} % of their variance."
+        f"{len(sample)} observations were encoded and decoded: {100 * (1 - left):.1f} % of their variance is kept."
     )
     if is_pictures(sample.shape[1:]):
         from unbraid.report.decoded import plot_reconstructions
 
-        page.figure(plot_reconstructions(sample, decoded), "The data above, what came back below.")
+        page.figure(plot_reconstructions(sample, decoded), "Above the data, below their reconstructions.")
 
 
 def add_trust(page: Report, fit: Fitted) -> None:
@@ -160,10 +161,10 @@ def add_trust(page: Report, fit: Fitted) -> None:
         page.note([fit.summary.note], "good" if fit.summary.checked else "")
     page.table(["figure", "value", "what it means"], [(f.name, f.value, f.meaning) for f in fit.summary.facts])
     if fit.remarks:
-        page.text("Warnings on the way:", *(_sentence(remark) for remark in fit.remarks))
+        page.text("Warnings raised during the fit:", *(_sentence(remark) for remark in fit.remarks))
     more = explain_command([*fit.concerns, *fit.remarks])
     if more:
-        page.text("Cause, remedy, and when to ignore it:").code(more)
+        page.text("Causes, remedies, and when to ignore them:").code(more)
 
 
 def add_section(page: Report, section: Section, sample: NDArray, *, folded: bool = False) -> None:
@@ -171,7 +172,7 @@ def add_section(page: Report, section: Section, sample: NDArray, *, folded: bool
     page.section(section.title).text(*section.text)
     if section.picture:
         if section.picture not in PICTURES:
-            raise ValueError(f"there is no picture {section.picture!r}. Valid names: {', '.join(PICTURES)}.")
+            raise ValueError(f"there is no picture {section.picture!r}. Available: {', '.join(PICTURES)}.")
         data = section.data | ({section.rows_as: sample} if section.rows_as else {})
         module = import_module(f"unbraid.report.{PICTURES[section.picture]}")
         draw = getattr(module, f"plot_{section.picture.replace(' ', '_')}")
@@ -189,21 +190,21 @@ def demo_page(fits: Sequence[Fitted], lead: str) -> Report:
     names = best.factor_names or []
     page = Report("Two factors, found without labels", lead)
     page.section("The data").text(
-        f"{best.n_rows} pictures of a white square. Nothing but its position changes, so two numbers, "
-        f"{' and '.join(names)}, explain every pixel. The methods see only the pixels."
-    ).figure(plot_images(best.sample[:SHOWN]), "Some of the pictures.")
+        f"{best.n_rows} images of a white square. Only its position changes, so two numbers, "
+        f"{' and '.join(names)}, determine every pixel. The methods see only the pixels."
+    ).figure(plot_images(best.sample[:SHOWN]), "Some of the images.")
     page.section("Result").table(
         ["method", "MCC", "local isometry", "seconds", *best.summary.settings],
         [demo_row(fit, list(best.summary.settings)) for fit in fits],
         marked=list(fits).index(best),
     ).text(
-        "MCC, the mean correlation coefficient, compares each true factor with the code that stands for it: 1 is "
-        "perfect. Local isometry asks whether neighbours keep their distances; it needs no labels, which is why the "
-        "settings are chosen by it."
+        "MCC, the mean correlation coefficient, compares each true factor with the code that represents it; 1 is "
+        "perfect. Local isometry measures whether the codes preserve distances between neighbours. It needs no "
+        "labels, so the settings can be chosen by it."
     )
     page.section("Factor maps").text(
-        "Every dot is a picture, placed by its true factors and coloured by what the method found. A code that stands "
-        "for one factor gives straight bands along the other axis; a mixture gives slanted or bent ones."
+        "Every dot is an image, placed by its true factors and coloured by its code. A code that represents one factor "
+        "gives straight bands along the other axis; a mixture gives slanted or curved ones."
     ).figures(
         (
             plot_factor_maps(fit.factors, fit.codes, factor_names=names, title=fit.summary.title),
@@ -212,8 +213,8 @@ def demo_page(fits: Sequence[Fitted], lead: str) -> Report:
         for fit in fits
     )
     page.section("Distances").text(
-        "Pairs of neighbouring pictures: how far apart they are in pixels, and in the codes. The proof behind "
-        "HLLE+ICA asks that the dots lie on the line."
+        "Distances between neighbouring images, in pixels and in the codes. The proof behind HLLE+ICA requires that "
+        "the dots lie on the line."
     ).figures(
         (
             plot_distances(fit.distances.lengths, fit.distances.found, title=fit.summary.title),
@@ -223,15 +224,16 @@ def demo_page(fits: Sequence[Fitted], lead: str) -> Report:
         if fit.distances is not None
     )
     page.section(f"Moving along the codes of {best.summary.title}").text(
-        "Each strip moves one code and holds the other in the middle; the pictures come from inverse_transform."
+        "In each strip one code varies while the other stays at its median; the images are decoded by "
+        "inverse_transform."
     ).figure(plot_traversals(best.model.inverse_transform, best.codes, span="quantiles", base="median"))
     for fit in sorted(fits, key=lambda fit: fit is not best):
         add_trust(page, fit)
         for section in fit.summary.sections:
             add_section(page, section, fit.sample, folded=fit is not best)
-    page.section("Go on from here").code(
+    page.section("Next steps").code(
         "unbraid fit DATA --factors 2 --out RUN      # DATA: .npy, .npz, .h5, .zarr, a folder of images, a data set\n"
-        "unbraid explore RUN                         # move its factors in the browser; also: unbraid demo --open\n"
+        "unbraid explore RUN                         # explore its factors in the browser; also: unbraid demo --open\n"
         "unbraid fit --help"
     )
     return page

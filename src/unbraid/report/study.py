@@ -97,14 +97,14 @@ def study_page(
 
 
 def _add_verdicts(page: StudyPage, answers: Sequence[AnswerLike], unanswered: Mapping[str, str]) -> None:
-    page.section("What it says, beside the paper")
+    page.section("Results beside the paper's")
     rows = [(claim.verdict, claim.text, claim.here, claim.paper) for answer in answers for claim in answer.claims]
     if rows:
         page.text(
             "Intervals are 95 %, over seeds: data sets, methods and strengths are as given. A sentence of the paper "
-            "holds here where the whole interval lies on its side, and fails where all of it lies on the other."
+            "holds here if the whole interval is on the claimed side, and fails if all of it is on the other."
         )
-        page.table(["verdict", "what the paper says", "here (95 % interval)", "the paper's figure"], rows)
+        page.table(["verdict", "the paper's claim", "here (95 % interval)", "the paper's figure"], rows)
     if unanswered:
         page.note([f"{question}: {why}" for question, why in unanswered.items()], "look")
 

@@ -22,7 +22,7 @@ WORDS = {
 def plot_kl(
     history: Iterable[Mapping[str, Any]], *, against: str = "step", names: Sequence[str] | None = None, top: int = 10
 ) -> Any:
-    """KL of each code from its prior as training goes on: how many nats each one carries, and when it wakes.
+    """KL of each code from its prior during training: how many nats each one carries, and when it becomes active.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def plot_kl(
 
 
 def plot_losses(history: Iterable[Mapping[str, Any]], *, columns: int = 3) -> Any:
-    """Every recorded number over the steps, one panel each, which says the last (of several: the lowest last) value.
+    """Every recorded number over the steps, one panel each, titled with the last value (the lowest of several).
 
     Parameters
     ----------

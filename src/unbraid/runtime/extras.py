@@ -1,4 +1,4 @@
-"""Optional dependencies: load one, or say which ``pip install`` brings it."""
+"""Optional dependencies: import one, or raise an error with the ``pip install`` that provides it."""
 
 from importlib import import_module
 from types import ModuleType
@@ -17,6 +17,6 @@ def require(module: str, extra: str) -> ModuleType:
         if error.name != top:
             raise
         raise ModuleNotFoundError(
-            f"{top} is not installed, and this needs it. `pip install 'unbraid[{extra}]'` brings it.",
+            f"this needs {top}, which is not installed. Install it with `pip install 'unbraid[{extra}]'`.",
             name=top,
         ) from None

@@ -19,7 +19,7 @@ _kernels: Counter[str] = Counter()  # how many each module has
 def njit(**options: Any) -> Callable[[Callable], Callable]:
     """``numba.njit`` whose result is kept on disk: beside the source, or in the user's cache where that is read-only.
 
-    Where neither may be written, kernels are built in every process, and the line that tells so names the remedy.
+    Where neither may be written, kernels are built in every process, and a message names the remedy.
 
     >>> @njit(nogil=True)
     ... def double(x):
@@ -68,15 +68,15 @@ class _Notice(event.Listener):
         if may_speak():
             count = _kernels[module]
             kept = (
-                "in every process, as no cache can be written (set NUMBA_CACHE_DIR to a folder)"
+                "repeated in every process, as no cache folder is writable (set NUMBA_CACHE_DIR to one that is)"
                 if self.not_kept
-                else "first use only, some seconds"
+                else "on first use only; takes a few seconds"
             )
             what = f"{count} kernel{'s' if count > 1 else ''} of {module}"
-            print(f"Building {what} for this machine: {kept}.", file=sys.stderr)
+            print(f"Compiling {what} ({kept}).", file=sys.stderr)
 
     def on_end(self, event: Any) -> None:
-        """The next progress bar tells that it went on."""
+        """Nothing to report: the next progress bar follows."""
 
 
 _notice = _Notice()

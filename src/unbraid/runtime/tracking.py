@@ -171,7 +171,7 @@ def tracking(tracker: Tracker) -> Iterator[Tracker]:
 
 
 class Track:
-    """What one training or evaluation has to tell; nothing happens outside of ``tracking``."""
+    """What one training or evaluation reports; does nothing outside of ``tracking``."""
 
     def __init__(self, wanted: str, parameters: Mapping[str, Any]):
         self._session = _active.get()

@@ -141,7 +141,7 @@ class Stateful:
 
 
 class Encoder:
-    """Values to JSON; arrays are collected under names that say where they belong.
+    """Values to JSON; arrays are collected under names that show where they belong.
 
     >>> encoder = Encoder()
     >>> encoder({"a": (1, np.arange(3))}, "model")
@@ -195,7 +195,7 @@ class Encoder:
     def _object(self, value: Any, where: str) -> dict[str, Any]:
         name = name_of(type(value))
         if name is None:
-            remedy = "Saved runs hold numbers, strings, arrays and containers of them; set it to one of these first."
+            remedy = "Runs can hold numbers, strings, arrays and containers of them; set it to one of these first."
             if isinstance(value, Stateful) or (dataclasses.is_dataclass(value) and not isinstance(value, type)):
                 remedy = "Decorate the class with unbraid.saving.encoding.register to save it by its name."
             raise TypeError(f"{where} is a {type(value).__name__}, which cannot be saved without pickle. {remedy}")

@@ -2,7 +2,7 @@
 
 A saved run is safe to share: loading it reads numbers and names, and builds only classes that it finds in a table of
 names. Only replacing ``config.json``, which names its arrays file, makes a
-new run the one that is there, so a run is whole at any moment, whoever else saves to the same place.
+new run the one that is there, so a run is complete at any moment, even if several processes save to the same folder.
 """
 
 import json
@@ -49,7 +49,7 @@ def written_whole(path: Path) -> Iterator[Path]:
 
 
 class NotARunError(ValueError):
-    """A folder that is damaged, foreign, or of another format; the sentence says which."""
+    """A folder that is damaged, foreign, or of another format; the message says which."""
 
     def __init__(self, path: Path, why: str, remedy: str = "Save the model again, or copy the folder again, whole."):
         super().__init__(f"{path} is not a run that can be loaded: {why}. {remedy}")
@@ -94,7 +94,7 @@ def save(obj: Persistent, path: str | os.PathLike[str]) -> Path:
 
     path = Path(path)
     if path.exists() and not (path / CONFIG).is_file() and not _is_unfinished(path):
-        raise FileExistsError(f"{path} exists and is not a saved run; it was left alone. Choose another path.")
+        raise FileExistsError(f"{path} exists and is not a saved run; it was not changed. Choose another path.")
     encoder = Encoder()
     encoded = encoder(obj, type(obj).__name__)
     is_new = not path.exists()
@@ -132,8 +132,8 @@ def _write_arrays(arrays: dict[str, np.ndarray], file: Path) -> None:
     mode = file.stat().st_mode
     try:
         save_file(arrays, file)
-    except SafetensorError as error:  # what the system says, a full disk for instance, in safetensors' own kind
-        raise OSError(f"{file} cannot be written ({error}). An earlier run there is as it was.") from error
+    except SafetensorError as error:  # of the system, a full disk for instance, as safetensors wraps it
+        raise OSError(f"{file} cannot be written ({error}). An earlier run there is unchanged.") from error
     file.chmod(mode)
 
 

@@ -2,14 +2,14 @@
 
 const message = document.getElementById("message");
 
-export function say(text) {
+export function announce(text) {
   message.textContent = text;
 }
 
 async function checked(response) {
   if (response.ok) return response;
-  const told = await response.json().catch(() => ({ error: `the server answered ${response.status}.` }));
-  throw new Error(told.error);
+  const info = await response.json().catch(() => ({ error: `the server answered ${response.status}.` }));
+  throw new Error(info.error);
 }
 
 export async function ask(name, question) {
@@ -48,7 +48,7 @@ export function newest(work) {
         await work();
       } while (again);
     } catch (error) {
-      say(error.message);
+      announce(error.message);
     } finally {
       busy = false;
     }

@@ -8,12 +8,12 @@ function part(name, attributes) {
   return made;
 }
 
-export function dial(told, moved) {
+export function dial(info, moved) {
   const face = part("svg", { viewBox: "-50 -50 100 100", class: "dial", "aria-hidden": "true" });
   const hand = part("line", { x1: 0, y1: 0, x2: 40, y2: 0 });
-  const most = Math.max(...told.counts);
-  told.counts.forEach((count, i) => {
-    const turn = -Math.PI + (2 * Math.PI * (i + 0.5)) / told.counts.length;
+  const most = Math.max(...info.counts);
+  info.counts.forEach((count, i) => {
+    const turn = -Math.PI + (2 * Math.PI * (i + 0.5)) / info.counts.length;
     const far = 34 + (14 * count) / most;
     const [x, y] = [Math.cos(turn), -Math.sin(turn)];
     face.append(part("line", { class: "bar", x1: 34 * x, y1: 34 * y, x2: far * x, y2: far * y }));

@@ -1,6 +1,6 @@
 // The map of codes: dots, the example under the pointer, a line drawn around some, and arrow keys from dot to dot.
 
-import { askRows, newest, say } from "./api.js";
+import { askRows, newest, announce } from "./api.js";
 import { colour, drawRow, format, rowCanvas } from "./draw.js";
 
 const EDGE = 14;
@@ -17,7 +17,7 @@ export class CodeMap {
     }
     this.showPointed = newest(() => this.drawPointed());
     byId("map-run-label").hidden = page.runs.length === 1;
-    page.runs.forEach((run, i) => this.menus.run.append(new Option(run.told.title, i)));
+    page.runs.forEach((run, i) => this.menus.run.append(new Option(run.info.title, i)));
     this.menus.run.addEventListener("change", () => this.offerAxes());
     for (const menu of [this.menus.x, this.menus.y]) menu.addEventListener("change", () => this.draw());
     this.listen();
@@ -31,7 +31,7 @@ export class CodeMap {
   }
 
   offerAxes() {
-    const { sliders } = this.run.told;
+    const { sliders } = this.run.info;
     const before = [this.menus.x.selectedIndex, this.menus.y.selectedIndex];
     for (const [menu, first, old] of [[this.menus.x, 0, before[0]], [this.menus.y, sliders.length > 1 ? 1 : 2, before[1]]]) {
       menu.replaceChildren(
@@ -44,7 +44,7 @@ export class CodeMap {
   }
 
   axis(menu) {
-    const { points, projection } = this.run.told;
+    const { points, projection } = this.run.info;
     return [...points, ...projection][Number(menu.value)];
   }
 
@@ -63,7 +63,7 @@ export class CodeMap {
 
   // Where the sliders stand; a projection has no place for them.
   position(x, y) {
-    const { sliders } = this.run.told;
+    const { sliders } = this.run.info;
     const parts = [[this.menus.x, x, this.canvas.width, 1], [this.menus.y, y, this.canvas.height, -1]].map(
       ([menu, values, length, sign]) => {
         const slider = sliders[Number(menu.value)];
@@ -181,7 +181,7 @@ export class CodeMap {
       this.seen.set(i, (await askRows("examples", { rows: [i] }, 1))[0]);
     }
     drawRow(byId("pointed"), this.seen.get(i));
-    const { sliders, points } = this.run.told;
+    const { sliders, points } = this.run.info;
     const words = `Example ${i + 1}: ${sliders.map((s, k) => `${s.name} ${format(points[k][i])}`).join(", ")}`;
     byId("pointed-words").textContent = words;
     byId("pointed").setAttribute("aria-label", words);
@@ -196,13 +196,13 @@ export class CodeMap {
     const rows = this.dots.flatMap(([x, y], i) => (pen.isPointInPath(path, x, y) ? [i] : []));
     this.chosen = new Set(rows);
     const words = `Mean of ${rows.length} example${rows.length === 1 ? "" : "s"}`;
-    byId("mean-words").textContent = rows.length ? words : "No dot lies inside that line.";
+    byId("mean-words").textContent = rows.length ? words : "No examples selected.";
     if (!rows.length) return;
     try {
       drawRow(byId("mean"), (await askRows("mean", { rows }, 1))[0]);
       byId("mean").setAttribute("aria-label", words);
     } catch (error) {
-      say(error.message);
+      announce(error.message);
     }
   }
 }

@@ -1,6 +1,6 @@
 // The page: fetches what there is, builds a panel per model, and keeps them in step.
 
-import { afterwards, ask, askRows, newest, say } from "./api.js";
+import { afterwards, ask, askRows, newest, announce } from "./api.js";
 import { drawsAs, drawStrip, element, rowCanvas } from "./draw.js";
 import { CodeMap } from "./map.js";
 import { Run, share, valueAt } from "./run.js";
@@ -15,10 +15,10 @@ class Page {
     this.runs = [];
     this.ends = {};
     drawsAs(overview);
-    overview.runs.forEach((told, i) => this.runs.push(new Run(i, told, this)));
+    overview.runs.forEach((info, i) => this.runs.push(new Run(i, info, this)));
     byId("runs").replaceChildren(...this.runs.map((run) => run.panel));
     byId("words").replaceChildren(...this.runs.flatMap(words));
-    byId("what").textContent = overview.runs.map((told) => told.title).join(" and ");
+    byId("what").textContent = overview.runs.map((info) => info.title).join(" and ");
     byId("together-label").hidden = this.runs.length === 1;
     this.drawMap = afterwards(() => this.map.draw(), 30);
     this.map = new CodeMap(this);
@@ -27,7 +27,7 @@ class Page {
   }
 
   listen() {
-    byId("middle").addEventListener("click", () => this.runs.forEach((run) => run.moveTo(run.told.start)));
+    byId("middle").addEventListener("click", () => this.runs.forEach((run) => run.moveTo(run.info.start)));
     byId("random").addEventListener("click", () => {
       this.goToExample(Math.floor(Math.random() * this.overview.n_examples));
     });
@@ -45,7 +45,7 @@ class Page {
       byId(`keep-${end}`).addEventListener("click", () => {
         this.ends[end] = this.runs.map((run) => [...run.position]);
         byId("between").disabled = !(this.ends.a && this.ends.b);
-        say(end === "a" ? "Kept as the start." : "Kept as the end.");
+        announce(end === "a" ? "Start set." : "End set.");
         if (!byId("between").disabled) this.walk();
       });
     }
@@ -58,9 +58,9 @@ class Page {
     try {
       const { codes } = await (await ask("position", { rows: [row] })).json();
       this.runs.forEach((run, i) => run.moveTo(codes[i]));
-      say(`The sliders stand at example ${row + 1}.`);
+      announce(`The sliders show example ${row + 1}.`);
     } catch (error) {
-      say(error.message);
+      announce(error.message);
     }
   }
 
@@ -69,21 +69,21 @@ class Page {
     try {
       const { codes } = await (await ask("encode", file)).json();
       this.runs.forEach((run, i) => run.moveTo(codes[i]));
-      say(`${file.name} is encoded; the sliders stand at its codes.`);
+      announce(`${file.name} was encoded; the sliders show its codes.`);
     } catch (error) {
-      say(`${file.name}: ${error.message}`);
+      announce(`${file.name}: ${error.message}`);
     }
   }
 
   // A matched factor of another model goes to the same share of its data; a mirrored one to the other end.
-  followed(mover, told, value) {
+  followed(mover, info, value) {
     if (!byId("together").checked) return;
-    const first = mover.index === 0 ? told.code : told.match?.code;
+    const first = mover.index === 0 ? info.code : info.match?.code;
     if (first === undefined) return;
     const mirrored = (slider) => (slider.match ? slider.match.correlation < 0 : false);
-    const wanted = mirrored(told) ? 1 - share(told, value) : share(told, value);
+    const wanted = mirrored(info) ? 1 - share(info, value) : share(info, value);
     for (const run of this.runs) {
-      const slider = run.told.sliders.find((s) => (run.index === 0 ? s.code : s.match?.code) === first);
+      const slider = run.info.sliders.find((s) => (run.index === 0 ? s.code : s.match?.code) === first);
       if (run === mover || !slider) continue;
       run.position[slider.code] = valueAt(slider, mirrored(slider) ? 1 - wanted : wanted);
       run.refresh();
@@ -107,9 +107,9 @@ class Page {
     const strips = [];
     for (const run of this.runs) {
       const codes = Array.from({ length: STEPS }, (_, k) => this.between(run.index, k / (STEPS - 1)));
-      const canvas = rowCanvas({ "aria-label": `From start to end by ${run.told.title}` });
+      const canvas = rowCanvas({ "aria-label": `From start to end by ${run.info.title}` });
       drawStrip(canvas, await askRows("decode", { run: run.index, codes }, STEPS));
-      strips.push(element("div", { className: "strip" }, element("p", {}, run.told.title), canvas));
+      strips.push(element("div", { className: "strip" }, element("p", {}, run.info.title), canvas));
     }
     byId("between-strips").replaceChildren(...strips);
   }
@@ -118,12 +118,12 @@ class Page {
 // The first picture may be there before the model is: until then, what moves has to wait.
 async function untilLoaded(overview) {
   if (!overview.loading) return;
-  say("The model is being loaded; the sliders work in a moment.");
+  announce("Loading the model; the sliders will work in a moment.");
   try {
     await ask("loaded");
-    say("");
+    announce("");
   } catch (error) {
-    say(error.message);
+    announce(error.message);
   }
 }
 
@@ -133,5 +133,5 @@ try {
   document.body.dataset.ready = "yes";
   await untilLoaded(overview);
 } catch (error) {
-  say(`The page cannot start: ${error.message}`);
+  announce(`The page could not be loaded: ${error.message}`);
 }

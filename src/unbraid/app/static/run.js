@@ -1,6 +1,6 @@
 // One model: its picture, a slider per factor, traversal strips, the nearest real examples and downloads.
 
-import { afterwards, ask, askRows, download, newest, say } from "./api.js";
+import { afterwards, ask, askRows, download, newest, announce } from "./api.js";
 import { dial } from "./dial.js";
 import { drawRow, drawStrip, element, format, rowCanvas } from "./draw.js";
 import { trust } from "./words.js";
@@ -10,8 +10,8 @@ const client = crypto.randomUUID ? crypto.randomUUID() : String(Math.random());
 let number = 0;
 
 export class Run {
-  constructor(index, told, page) {
-    Object.assign(this, { index, told, page, position: [...told.start], sliders: new Map(), rest: null });
+  constructor(index, info, page) {
+    Object.assign(this, { index, info, page, position: [...info.start], sliders: new Map(), rest: null });
     this.picture = rowCanvas({ className: "now pixels" });
     this.caption = element("figcaption");
     this.strips = element("div");
@@ -22,24 +22,24 @@ export class Run {
   }
 
   build() {
-    const title = element("h2", { id: `run-${this.index}` }, this.told.title);
+    const title = element("h2", { id: `run-${this.index}` }, this.info.title);
     const sliders = element("div", { className: "sliders" }, ...this.sliderBoxes());
     const figure = element("figure", {}, this.picture, this.caption);
-    const nearWords = this.told.decodes
+    const nearWords = this.info.decodes
       ? "Nearest real examples"
       : "Nearest real examples (this model cannot decode: the picture above is the first of them)";
     return element("section", { className: "run", "aria-labelledby": title.id },
       title,
       element("div", { className: "stage" }, figure, sliders),
-      trust(this.told),
+      trust(this.info),
       element("h3", {}, nearWords), this.near,
-      element("h3", {}, "Each factor moved alone, from here"), this.strips,
+      element("h3", {}, "Each factor varied alone, from here"), this.strips,
       this.downloads());
   }
 
   // Codes that hardly move the data are folded away: a VAE may have many of them.
   sliderBoxes() {
-    const { sliders } = this.told;
+    const { sliders } = this.info;
     const [loud, quiet] = [false, true].map((q) => sliders.filter((s) => s.quiet === q).map((s) => this.slider(s)));
     if (!quiet.length) return loud;
     const what = quiet.length === 1 ? "1 code that hardly moves" : `${quiet.length} codes that hardly move`;
@@ -48,34 +48,34 @@ export class Run {
     return [...loud, this.rest];
   }
 
-  slider(told) {
+  slider(info) {
     const range = element("input", {
-      type: "range", min: told.low, max: told.high, step: (told.high - told.low) / 200,
-      id: `slider-${this.index}-${told.code}`,
+      type: "range", min: info.low, max: info.high, step: (info.high - info.low) / 200,
+      id: `slider-${this.index}-${info.code}`,
     });
     const name = element("input", {
-      type: "text", value: told.name, maxLength: 60, "aria-label": `Name of code ${told.code + 1}`,
-      id: `name-${this.index}-${told.code}`, spellcheck: false, title: "Click to give it a name of your own",
+      type: "text", value: info.name, maxLength: 60, "aria-label": `Name of code ${info.code + 1}`,
+      id: `name-${this.index}-${info.code}`, spellcheck: false, title: "Click to rename",
     });
     const value = element("output", { className: "value" });
-    range.addEventListener("input", () => this.moved(told, Number(range.value)));
-    name.addEventListener("change", () => this.rename(told, name));
+    range.addEventListener("input", () => this.moved(info, Number(range.value)));
+    name.addEventListener("change", () => this.rename(info, name));
     name.addEventListener("keydown", (event) => event.key === "Enter" && name.blur());
     const box = element("div", { className: "slider" }, name, value,
-      element("div", { className: "track" }, histogram(told.counts), range));
-    const matched = told.match ? element("p", { className: "value matched" }) : null;
+      element("div", { className: "track" }, histogram(info.counts), range));
+    const matched = info.match ? element("p", { className: "value matched" }) : null;
     if (matched) box.append(matched);
-    if (told.reach !== null) box.title = `Moves the data by ${told.reach} (root mean square, 10th to 90th percentile).`;
-    const face = told.circle ? dial(told, (angle) => this.moved(told, angle)) : null;
+    if (info.reach !== null) box.title = `Moves the data by ${info.reach} (root mean square, 10th to 90th percentile).`;
+    const face = info.circle ? dial(info, (angle) => this.moved(info, angle)) : null;
     if (face) box.append(face.face);
-    this.sliders.set(told.code, { told, range, value, name, matched, face });
+    this.sliders.set(info.code, { info, range, value, name, matched, face });
     return box;
   }
 
   matchWords(match) {
-    const first = this.page.runs[0].told.sliders.find((s) => s.code === match.code);
+    const first = this.page.runs[0].info.sliders.find((s) => s.code === match.code);
     const mirrored = match.correlation < 0 ? ", mirrored" : "";
-    return `matches “${first.name}” of ${this.page.runs[0].told.title}, correlation ${Math.abs(match.correlation).toFixed(2)}${mirrored}`;
+    return `matches “${first.name}” of ${this.page.runs[0].info.title}, correlation ${Math.abs(match.correlation).toFixed(2)}${mirrored}`;
   }
 
   downloads() {
@@ -98,9 +98,9 @@ export class Run {
     return tools;
   }
 
-  moved(told, value) {
-    this.position[told.code] = value;
-    this.page.followed(this, told, value);
+  moved(info, value) {
+    this.position[info.code] = value;
+    this.page.followed(this, info, value);
     this.refresh();
   }
 
@@ -111,29 +111,29 @@ export class Run {
 
   refresh() {
     delete this.panel.dataset.settled;
-    for (const { told, range, value, matched, face } of this.sliders.values()) {
-      const now = this.position[told.code];
+    for (const { info, range, value, matched, face } of this.sliders.values()) {
+      const now = this.position[info.code];
       if (Number(range.value) !== now) range.value = now;
       value.textContent = format(now);
-      if (matched) matched.textContent = this.matchWords(told.match);
+      if (matched) matched.textContent = this.matchWords(info.match);
       if (face) face.point(now);
-      range.setAttribute("aria-label", told.name);
-      range.setAttribute("aria-valuetext", `${format(now)}, ${Math.round(100 * share(told, now))} % of the data below`);
+      range.setAttribute("aria-label", info.name);
+      range.setAttribute("aria-valuetext", `${format(now)}, ${Math.round(100 * share(info, now))} % of the data below`);
     }
     this.draw();
     this.drawRest();
     this.page.positionChanged();
   }
 
-  async rename(told, field) {
+  async rename(info, field) {
     try {
-      const answer = await (await ask("name", { run: this.index, code: told.code, name: field.value })).json();
-      told.name = field.value = answer.name;
-      say(this.told.saved ? `Kept with the run: ${answer.name}.` : `Named ${answer.name} while this page is open.`);
+      const answer = await (await ask("name", { run: this.index, code: info.code, name: field.value })).json();
+      info.name = field.value = answer.name;
+      announce(this.info.saved ? `Saved with the run: ${answer.name}.` : `Named ${answer.name} while this page is open.`);
       this.page.namesChanged();
     } catch (error) {
-      field.value = told.name;
-      say(error.message);
+      field.value = info.name;
+      announce(error.message);
     }
   }
 
@@ -142,13 +142,13 @@ export class Run {
     const rows = await askRows("decode", question, 1);
     if (!rows) return;
     drawRow(this.picture, rows[0]);
-    const where = this.told.sliders.map((s) => `${s.name} ${format(question.codes[0][s.code])}`).join(", ");
-    this.picture.setAttribute("aria-label", `${this.told.decodes ? "Decoded data" : "Nearest example"} at ${where}`);
+    const where = this.info.sliders.map((s) => `${s.name} ${format(question.codes[0][s.code])}`).join(", ");
+    this.picture.setAttribute("aria-label", `${this.info.decodes ? "Decoded data" : "Nearest example"} at ${where}`);
     this.picture.dataset.drawn = question.number;
   }
 
   async drawStripsAndNear() {
-    const sliders = this.told.sliders.filter((s) => !s.quiet || this.rest.open);
+    const sliders = this.info.sliders.filter((s) => !s.quiet || this.rest.open);
     const codes = sliders.flatMap((s) => steps(s).map((value) => this.position.with(s.code, value)));
     const rows = await askRows("decode", { run: this.index, codes }, codes.length);
     this.strips.replaceChildren(...sliders.map((s, i) => {
@@ -177,23 +177,23 @@ function steps(slider) {
 }
 
 // The share of the data below a value, by the histogram; and the value of a share.
-export function share(told, value) {
-  const total = told.counts.reduce((a, b) => a + b, 0);
-  const place = ((value - told.low) / (told.high - told.low)) * told.counts.length;
-  const below = told.counts.reduce((sum, count, i) => sum + count * Math.min(1, Math.max(0, place - i)), 0);
+export function share(info, value) {
+  const total = info.counts.reduce((a, b) => a + b, 0);
+  const place = ((value - info.low) / (info.high - info.low)) * info.counts.length;
+  const below = info.counts.reduce((sum, count, i) => sum + count * Math.min(1, Math.max(0, place - i)), 0);
   return below / total;
 }
 
-export function valueAt(told, wanted) {
-  const total = told.counts.reduce((a, b) => a + b, 0);
-  const width = (told.high - told.low) / told.counts.length;
+export function valueAt(info, wanted) {
+  const total = info.counts.reduce((a, b) => a + b, 0);
+  const width = (info.high - info.low) / info.counts.length;
   let below = 0;
-  for (let i = 0; i < told.counts.length; i += 1) {
-    const inside = told.counts[i] / total;
-    if (inside > 0 && below + inside >= wanted) return told.low + width * (i + (wanted - below) / inside);
+  for (let i = 0; i < info.counts.length; i += 1) {
+    const inside = info.counts[i] / total;
+    if (inside > 0 && below + inside >= wanted) return info.low + width * (i + (wanted - below) / inside);
     below += inside;
   }
-  return told.high;
+  return info.high;
 }
 
 function histogram(counts) {
