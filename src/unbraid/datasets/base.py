@@ -286,7 +286,7 @@ class Dataset(ABC):
         return classes
 
     def __repr__(self) -> str:
-        size = f"{len(self)} rows" if hasattr(self, "__len__") else "endless"
+        size = f"{len(self)} rows" if hasattr(self, "__len__") else "infinite"
         return f"<{self.name}: {size}, factors {', '.join(self.factor_names)}, observations {self.shape} {self.dtype}>"
 
 

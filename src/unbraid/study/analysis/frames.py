@@ -1,6 +1,6 @@
 """From the tidy frames of a study to one row per run with a column per metric."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, Protocol
@@ -99,7 +99,7 @@ def scored(study: StudyLike, representation: str = "mean", *, methods: Sequence[
     return Scored(frame, tuple(whole), tuple(name for name in found if name not in whole))
 
 
-def tidy(axes: Mapping[str, Sequence[Any]], columns: Mapping[str, Any]) -> pd.DataFrame:
+def tidy(axes: Mapping[str, Iterable[Any]], columns: Mapping[str, Any]) -> pd.DataFrame:
     """A row per combination of the axes' names, and columns of arrays with these axes.
 
     >>> tidy({"a": "xy", "b": "uv"}, {"n": np.arange(4).reshape(2, 2)}).query("a == 'y' and b == 'u'")["n"].tolist()

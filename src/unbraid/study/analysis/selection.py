@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -91,8 +92,7 @@ def selection(
     values = _with_metrics(table, names, criteria)
     moved = _moved(table, names, n_resamples, random_state)
     won, correlated = (
-        by_dataset(lambda x, ask=ask: ask(x, len(known)), table, values, n_resamples, random_state)
-        for ask in (_picked, related)
+        by_dataset(partial(ask, n=len(known)), table, values, n_resamples, random_state) for ask in (_picked, related)
     )
     picked, drawn = won[0].mean(axis=(0, 2)), won[1].mean(axis=(1, 3))  # over data sets and metrics
     low, high = interval(picked, drawn, (0.0, 1.0))
@@ -137,10 +137,10 @@ def _with_metrics(table: Scored, names: list[str], criteria: Any) -> Floats:
     return np.column_stack([criteria.to_numpy(np.float64) * signs, table.values(names)])
 
 
-def _picked(values: Floats, n_criteria: int) -> Floats:
+def _picked(values: Floats, n: int) -> Floats:
     """(criteria, metrics): chance that the run with the best value of each criterion beats a random other one."""
-    scores = values[:, n_criteria:]
-    best = values[:, :n_criteria].argmax(axis=0)
+    scores = values[:, n:]
+    best = values[:, :n].argmax(axis=0)
     won = np.sign(scores[best][:, None, :] - scores[None, :, :]) / 2 + 0.5
     return (won.sum(axis=1) - 0.5) / (len(scores) - 1)  # without its tie with itself
 
