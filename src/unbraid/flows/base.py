@@ -94,18 +94,21 @@ class FlowEstimator(FlowCoder):
         constant = int((flat.max(0) == flat.min(0)).sum())
         if self.noise == 0 and constant:
             warn("UB302", stacklevel=3, count=constant, of=flat.shape[1])
-        self.noise_ = (
-            self._noise_share * float((flat - flat.mean(0)).std()) if self.noise == "auto" else float(self.noise)
-        )
+        share = self._noise_share
+        self.noise_ = share * float((flat - flat.mean(0)).std()) if self.noise == "auto" else float(self.noise)
         if self.noise == "auto" and not self.noise_ > 0:
-            raise ValueError("X is constant: every point is the same, and there is nothing to learn.")
+            raise ValueError("X is constant: all rows are the same, so there is nothing to learn.")
+
+    def _noisy(self, rows: Tensor, rng: np.random.Generator) -> Tensor:
+        """Rows with the data noise."""
+        return rows + self.noise_ * torch.from_numpy(rng.standard_normal(tuple(rows.shape), dtype=np.float32))
 
     def _forward_of(self, flow: Flow, device: torch.device) -> Any:
         """``flow.forward``, or the faster thing that computes it; the fused kernels run on CPUs."""
         from unbraid.networks import fused, fused_images
 
         if self.engine == "fused" and device.type != "cpu":
-            raise ValueError(f"engine='fused' runs on the CPU, and device is {str(device)!r}. Use engine='auto'.")
+            raise ValueError(f"engine='fused' runs on the CPU only, but device is {str(device)!r}. Use engine='auto'.")
         if self.engine == "compile":
             return torch.compile(flow.forward)
         short = self.max_steps * self.n_init < FUSED_MIN_STEPS

@@ -113,11 +113,7 @@ class ConditionalFlow(Density):
         """-log-likelihood of held-out points under the statistics of training points, both with the data noise."""
         sizes = (3000, 1000) if rows.ndim == 4 else (5000, 2000)
         parts = [rng.permutation(index)[:size] for index, size in zip(split, sizes)]
-        noisy = [
-            rows[torch.from_numpy(i)]
-            + self.noise_ * torch.from_numpy(rng.standard_normal((len(i), *rows.shape[1:]), dtype=np.float32))
-            for i in parts
-        ]
+        noisy = [self._noisy(rows[torch.from_numpy(i)], rng) for i in parts]
         if labels.kind == "continuous":
             at = torch.from_numpy(values[parts[1]].T.astype(np.float32))
 

@@ -47,11 +47,14 @@ class Condition:
     def _grouped(self, r: Tensor) -> Tensor:
         """-log density averaged over the last axis and summed over features: (K, features, groups, members) in."""
         if type(self.family) is Normal:
-            centred = r - r.mean(-1, keepdim=True)
-            var = centred.square().mean(-1) + FLOOR
-            return 0.5 * var.log().sum(1) + 0.5 * r.shape[1] * (1 + np.log(2 * np.pi))
+            return _normal_nll((r - r.mean(-1, keepdim=True)).square().mean(-1))
         p = self.family.fit(r)
         return self.family.nll(r, (p[0].unsqueeze(-1), p[1].unsqueeze(-1))).mean(-1).sum(1)
+
+
+def _normal_nll(variances: Tensor) -> Tensor:
+    """Mean -log density under a normal with these maximum-likelihood variances (K, features, ...), over features."""
+    return 0.5 * (variances + FLOOR).log().sum(1) + 0.5 * variances.shape[1] * (1 + np.log(2 * np.pi))
 
 
 class Classes(Condition):
@@ -146,8 +149,7 @@ class Sets(Shuffled):
     def loss(self, r: Tensor, index: np.ndarray, extra: Tensor) -> Tensor:
         sets = r.unflatten(2, (len(index), self.n_members))
         if self.shared_spread and self._settled:
-            var = (sets - sets.mean(-1, keepdim=True)).square().mean((-1, -2)) + FLOOR
-            loss = 0.5 * var.log().sum(1) + 0.5 * r.shape[1] * (1 + np.log(2 * np.pi))
+            loss = _normal_nll((sets - sets.mean(-1, keepdim=True)).square().mean((-1, -2)))
         else:
             loss = self._grouped(sets).mean(-1)
         if self.marginal == 0:

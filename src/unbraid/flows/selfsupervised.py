@@ -139,12 +139,11 @@ class SelfSupervisedGIN(FlowEstimator):
         seed = self._seed()
         split, architecture, training, after = self._streams(seed)
         given, sets, points, draw = self._sources(self._observed(X, sets=sets), split)
-        refuse_large_offsets(points if points is not None else sets.reshape(-1, *self.row_shape_))
+        seen = points if points is not None else sets.reshape(-1, *self.row_shape_)
+        refuse_large_offsets(seen)
         flow = self._build(architecture, self.n_init)
-        self._set_noise(points if points is not None else sets.reshape(-1, *self.row_shape_))
-        n, members = (
-            (len(sets), sets.shape[1]) if sets is not None else (len(points), self._members(draw, points, split))
-        )
+        self._set_noise(seen)
+        n, members = sets.shape[:2] if sets is not None else (len(points), draw(points[:2], split).shape[1])
         shuffled = split.permutation(n)
         held = min(round(self.validation_fraction * n), n - 2, 1000)
         held_out, train = shuffled[:held], shuffled[held:]
@@ -173,7 +172,7 @@ class SelfSupervisedGIN(FlowEstimator):
             given, sets = self._read_sets(known)
             return given, sets, None, None
         if known.sets is not None:
-            raise ValueError("augment draws the sets, and sets were given too. Leave out one of them.")
+            raise ValueError("augment draws the sets, so sets must not be passed as well. Leave out one of them.")
         given = self._read(known, fewest=3)
         points = given.array()
         augment = AffineSets(noise=0) if isinstance(self.augment, str) else caller(self.augment)
@@ -185,9 +184,6 @@ class SelfSupervisedGIN(FlowEstimator):
             return given, draw(points, rng), points, draw
         return given, None, points, draw
 
-    def _members(self, draw: Any, points: np.ndarray, rng: np.random.Generator) -> int:
-        return draw(points[:2], rng).shape[1]
-
     def _read_sets(self, known: Observations) -> tuple[Rows, np.ndarray]:
         """The members of all sets as rows, and the sets."""
         if known.sets is not None:
@@ -197,9 +193,8 @@ class SelfSupervisedGIN(FlowEstimator):
         X = np.asarray(known.X)
         if X.ndim < 3:
             raise ValueError(
-                f"without augment, fit takes sets of shape (n, M, ...), and X has shape {X.shape}. Give "
-                "SelfSupervisedGIN(augment=...) to draw them from points, or fit(X, sets=...) with the set of each "
-                "row. Reshape your data into sets otherwise."
+                f"without augment, X must hold sets, (n, M, ...); it has shape {X.shape}. Set augment= to draw "
+                "them from points, pass fit(X, sets=...) with the set of each row, or reshape X into sets."
             )
         if X.shape[1] < 2:
             raise ValueError(
@@ -207,9 +202,6 @@ class SelfSupervisedGIN(FlowEstimator):
             )
         rows = self._read(X.reshape(-1, *X.shape[2:]))
         return rows, rows.array().reshape(X.shape)
-
-    def _noisy(self, rows: Tensor, rng: np.random.Generator) -> Tensor:
-        return rows + self.noise_ * torch.from_numpy(rng.standard_normal(tuple(rows.shape), dtype=np.float32))
 
     def _judges(self, flow: Flow, rows: Tensor, members: int) -> tuple[Any, Any]:
         """Of starts: the loss of held-out sets under their own statistics, and which one agrees most with the others.
