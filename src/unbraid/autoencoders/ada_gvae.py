@@ -106,8 +106,9 @@ class AdaGVAE(BetaVAE):
         def objective(batch: Batch) -> Iterator[Loss]:
             assert batch.partner is not None, "the table says that this method needs pairs"
             x = torch.cat([batch.x, batch.partner])
-            own = [part.unflatten(0, (2, -1)) for part in networks["encoder"](x).chunk(2, dim=1)]
-            shared, common = shared_codes(*own), group(*own, self.grouping)
+            mean, log_variance = (part.unflatten(0, (2, -1)) for part in networks["encoder"](x).chunk(2, dim=1))
+            shared, common = shared_codes(mean, log_variance), group(mean, log_variance, self.grouping)
+            own = (mean, log_variance)
             mean, log_variance = (torch.where(shared, c, o).flatten(0, 1) for c, o in zip(common, own))
             noise = torch.cat([batch.noise(mean.shape[1]) for _ in range(2)])
             codes = mean + (0.5 * log_variance).exp() * noise
