@@ -211,6 +211,7 @@ def demo_page(fits: Sequence[Fitted], lead: str) -> Report:
             f"{fit.summary.title}: MCC {fit.mcc:.4f}.",
         )
         for fit in fits
+        if fit.factors is not None and fit.codes is not None
     )
     page.section("Distances").text(
         "Distances between neighbouring images, in pixels and in the codes. The proof behind HLLE+ICA requires that "
@@ -223,10 +224,11 @@ def demo_page(fits: Sequence[Fitted], lead: str) -> Report:
         for fit in fits
         if fit.distances is not None
     )
-    page.section(f"Moving along the codes of {best.summary.title}").text(
-        "In each strip one code varies while the other stays at its median; the images are decoded by "
-        "inverse_transform."
-    ).figure(plot_traversals(best.model.inverse_transform, best.codes, span="quantiles", base="median"))
+    if best.codes is not None:
+        page.section(f"Moving along the codes of {best.summary.title}").text(
+            "In each strip one code varies while the other stays at its median; the images are decoded by "
+            "inverse_transform."
+        ).figure(plot_traversals(best.model.inverse_transform, best.codes, span="quantiles", base="median"))
     for fit in sorted(fits, key=lambda fit: fit is not best):
         add_trust(page, fit)
         for section in fit.summary.sections:

@@ -74,7 +74,7 @@ def usefulness(
     values = np.column_stack([*tasks.values(), scores.values(names)])
     found, drawn = by_dataset(lambda x: related(x, len(tasks)), scores, values, n_resamples, random_state)
     low, high = interval(found, drawn, (-1.0, 1.0))
-    axes = {"dataset": scores.datasets, "task": tasks, "metric": names}
+    axes = {"dataset": scores.datasets, "task": list(tasks), "metric": names}
     return Usefulness(
         title="Are disentangled codes useful for downstream tasks?",
         table=tidy(axes, {"correlation": found, "low": low, "high": high}),
