@@ -162,8 +162,8 @@ def test_any_parameter_can_be_set(fit, tmp_path, pictures):
     model = ub.load(tmp_path / "run")
     assert (model.pca_components, model.contrast) == (7, "kurtosis")
     refused(fit("shapes-xy", "--method", "hessian-ica", "--set", "colour=1"), "no parameter 'colour'", "pca_components")
-    refused(fit("shapes-xy", "--set", "colour=1"), "colour", "name the method")
-    refused(fit("shapes-xy", "--set", "n_factors=3"), "n_factors", "--factors says it too")
+    refused(fit("shapes-xy", "--set", "colour=1"), "colour", "hessian-ica")
+    refused(fit("shapes-xy", "--set", "n_factors=3"), "n_factors", "--factors", "--set n_factors")
     refused(fit("shapes-xy", "--set", "random_state=3"), "--seed")
     refused(fit("shapes-xy", "--set", "contrast"), "name=value")
 
