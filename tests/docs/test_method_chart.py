@@ -61,8 +61,8 @@ def test_the_diagnosis_names_the_method_of_the_row(chart, name):
     row = next(row for row in (*chart.ROWS, chart.LAST) if row.name == name)
     assert found.method == row.method
     reasons = {
-        "structure": "nothing to unroll", "loops": "wraps around", "labels": "GIN needs neither", "flat": "are flat",
-        "pieces": "in pieces", "many": "so many factors", "curved": "are curved, with few factors",
+        "structure": "structure", "loops": "wraps around", "labels": "GIN needs neither", "flat": "are flat",
+        "pieces": "disconnected", "many": "many factors", "curved": "are curved, with few factors",
     }  # fmt: skip
     assert reasons[name] in found.reasons[0], "the same method for another reason"
 
