@@ -326,7 +326,7 @@ def test_rows_that_are_no_observations(fit, tmp_path):
     np.save(tmp_path / "nan.npy", X)
     refused(fit(tmp_path / "nan.npy"), "NaN", "Remove those rows")
     np.save(tmp_path / "few.npy", X[:5])
-    refused(fit(tmp_path / "few.npy"), "too few")
+    refused(fit(tmp_path / "few.npy"), "5 distinct", "30")
 
 
 def test_unknown_names_list_the_valid_ones(fit, tmp_path):
