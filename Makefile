@@ -7,6 +7,9 @@ BASE   := $(VENV)/.base
 STAMP  := $(VENV)/.installed
 OLDEST := $(VENV)-oldest
 
+# Some machines forbid Python to keep compiled files; every process would then compile a thousand modules anew.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: help demo test test-slow test-oldest test-trackers release-check bench lint docs clean
 .DEFAULT_GOAL := help
 
