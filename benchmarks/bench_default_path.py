@@ -64,7 +64,7 @@ CASES = {
 
 def cpu_seconds(source: str, arguments: list[str], folder: Path, cache: Path) -> tuple[float, str]:
     """CPU time of a fresh process and what it printed first."""
-    environment = {**os.environ, "PYTHONPATH": source, "NUMBA_CACHE_DIR": str(cache)}
+    environment = {**os.environ, "PYTHONPATH": source, "NUMBA_CACHE_DIR": str(cache), "PYTHONDONTWRITEBYTECODE": ""}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run([sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
