@@ -65,7 +65,7 @@ def test_factors_of_a_file_of_their_own_have_names(fit, tmp_path, header, told):
     result = fit(tmp_path / "x.csv", "--factors-from", "amounts.csv", "--factors", 2, "--json")
     assert result.code == 0, result.err
     np.testing.assert_allclose(np.load(os.path.join(json.loads(result.out)["run"], "factors.npy")), Z)
-    request = Request(str(tmp_path / "x.csv"), None, None, [], None, False, 0, factors_from="amounts.csv")
+    request = Request(str(tmp_path / "x.csv"), factors_from="amounts.csv")
     assert read_data(request, "pca-ica").factor_names == told
 
 
@@ -113,7 +113,7 @@ def test_a_fault_of_ours_says_how_to_report_it(monkeypatch, capsys, tmp_path):
     def broken(*args, **kwargs):
         raise LookupError("no such thing")
 
-    monkeypatch.setattr("unbraid.cli.data.read_data", broken)
+    monkeypatch.setattr("unbraid.cli.fit.read_data", broken)
     result = run(monkeypatch, capsys, "fit", "shapes-xy", "--out", tmp_path / "run")
     assert result.code == 1
     assert "LookupError" in result.err
@@ -125,7 +125,7 @@ def test_what_a_user_can_mend_is_a_sentence(monkeypatch, capsys, tmp_path, error
     def broken(*args, **kwargs):
         raise error
 
-    monkeypatch.setattr("unbraid.cli.data.read_data", broken)
+    monkeypatch.setattr("unbraid.cli.fit.read_data", broken)
     result = run(monkeypatch, capsys, "fit", "shapes-xy", "--out", tmp_path / "run")
     assert result.code == 2
     assert "Traceback" not in result.err

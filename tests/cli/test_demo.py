@@ -12,7 +12,7 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("demo") / "out"
 
 
-def test_demo_finds_the_factors_and_says_where_the_report_is(monkeypatch, capsys, folder):
+def test_demo_finds_the_factors_and_says_where_the_report_is(monkeypatch, capsys, folder, drawn):
     result = run(monkeypatch, capsys, "demo", "--points", 400, "--out", folder)
     assert result.code == 0
     scores = {m: float(s) for m, s in re.findall(r"│ (\S+\+ICA) +│ +([\d.]+)", result.out)}

@@ -49,7 +49,7 @@ def test_what_is_no_manifold():
 
 def test_mixture_has_its_clusters_and_an_invertible_mixing():
     data = datasets.load("gin-mixture")
-    X, factors, labels = data.sample_conditional(50_000, random_state=0)
+    X, factors, labels = data.sample_conditional(10_000, random_state=0)
     for cluster in range(5):
         part = factors[labels == cluster]
         assert part.mean(axis=0) == pytest.approx(data.means[cluster], abs=0.15)
@@ -57,7 +57,7 @@ def test_mixture_has_its_clusters_and_an_invertible_mixing():
     latents = data.mixing.inverse(X)
     assert latents[:, :2] == pytest.approx(factors, abs=1e-6)
     assert latents[:, 2:].std(axis=0) == pytest.approx(0.01, rel=0.05)
-    assert np.array_equal(X, data.sample(50_000, random_state=0)[0])
+    assert np.array_equal(X, data.sample(10_000, random_state=0)[0])
 
 
 @pytest.mark.parametrize("clamp", ["atan", "steep-atan", "tanh"])

@@ -14,6 +14,8 @@ SMALL = {
     "shapes-xc": {"image_size": 16},
     "room": {"image_size": 16},
     "rendered-object": {"image_size": 16, "samples": 1},
+    "turntable": {"image_size": 16},
+    "turning-patch": {"image_size": 16},
     "isometric": {"n_factors": 3, "n_features": 20, "noise": 0.1},
 }
 

@@ -41,7 +41,7 @@ class Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def url():
     server = HTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     Handler.asked, Handler.cut = [], None
     yield f"http://127.0.0.1:{server.server_port}"

@@ -2,13 +2,12 @@
 
 import dataclasses
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
 import unbraid as ub
+from tests.cli.command_line import run
 from tests.facts import facts
 from unbraid.evaluation import PROTOCOLS, Metric, ceiling_codes, interval, register
 from unbraid.evaluation.registry import select
@@ -333,32 +332,19 @@ def test_errors_say_what_to_do():
         dataclasses.replace(QUICK, ceiling_marginal="flat")
 
 
-def run_cli(*args):
-    return subprocess.run(
-        [sys.executable, "-m", "unbraid", *map(str, args)], capture_output=True, text=True, check=False
-    )
-
-
-def test_two_array_files_give_the_table(tmp_path):
+def test_two_array_files_give_the_table(tmp_path, monkeypatch, capsys):
     np.save(tmp_path / "codes.npy", CODES)
     np.save(tmp_path / "factors.npy", FACTORS)
-    out = run_cli(
-        "evaluate",
-        tmp_path / "codes.npy",
-        tmp_path / "factors.npy",
-        "--metrics",
-        "mcc,mig",
-        "--json",
-        tmp_path / "out.json",
-    )
-    assert out.returncode == 0, out.stderr
-    assert "mig" in out.stdout
+    files = tmp_path / "codes.npy", tmp_path / "factors.npy"
+    out = run(monkeypatch, capsys, "evaluate", *files, "--metrics", "mcc,mig", "--json", tmp_path / "out.json")
+    assert out.code == 0, out.err
+    assert "mig" in out.out
     stored = json.loads((tmp_path / "out.json").read_text())
     assert stored["scores"][1]["value"] == pytest.approx(ub.metrics.mig(FACTORS, CODES))
     assert stored["protocol"]["name"] == "fast"
 
 
-def test_the_command_reads_csv_and_npz_and_explains(tmp_path):
+def test_the_command_reads_csv_and_npz_and_explains(tmp_path, monkeypatch, capsys):
     from unbraid.cli.evaluate import read_array
 
     np.savetxt(tmp_path / "factors.csv", FACTORS, fmt="%d", delimiter=",", header="a,b,c", comments="")
@@ -372,6 +358,6 @@ def test_the_command_reads_csv_and_npz_and_explains(tmp_path):
     (tmp_path / "bad.csv").write_text("1,2\n3\n")
     with pytest.raises(ValueError, match=facts("bad.csv")):
         read_array(tmp_path / "bad.csv")
-    out = run_cli("evaluate", tmp_path / "codes.npz")
-    assert out.returncode == 2
-    assert "unbraid evaluate codes.npy factors.npy" in out.stderr
+    out = run(monkeypatch, capsys, "evaluate", tmp_path / "codes.npz")
+    assert out.code == 2
+    assert "unbraid evaluate codes.npy factors.npy" in out.err

@@ -15,8 +15,9 @@ from unbraid import __version__
 from unbraid.cli.options import in_flags
 
 ISSUES = "https://github.com/unbraid/unbraid/issues"
-# Modules of this folder, in the order of the help page; each has register(app).
+# Modules of this folder, in the order of the help page: a command is a function of that name, a group its COMMANDS.
 COMMANDS = ("demo", "diagnose", "fit", "explore", "evaluate", "probe", "study", "reproduce", "datasets", "explain")
+RUN_ALONE = ("demo", "reproduce", "explain")  # the others show their help if they are called without arguments
 
 
 class LazyCommands(TyperGroup):
@@ -30,10 +31,14 @@ class LazyCommands(TyperGroup):
         """The command of a name, or None."""
         if cmd_name not in COMMANDS:
             return None
-        one = typer.Typer(rich_markup_mode="rich", pretty_exceptions_enable=False, add_completion=False)
-        one.callback()(lambda: None)  # keeps a single command from becoming the program itself
-        import_module(f"unbraid.cli.{cmd_name}").register(one)
-        return typer.main.get_group(one).commands[cmd_name]
+        module, alone = import_module(f"unbraid.cli.{cmd_name}"), cmd_name in RUN_ALONE
+        is_group = hasattr(module, "COMMANDS")
+        found = module.COMMANDS if is_group else {cmd_name: getattr(module, cmd_name)}
+        one = typer.Typer(name=cmd_name, no_args_is_help=True, rich_markup_mode="rich", add_completion=False)
+        one.info.help = getattr(module, "HELP", None)
+        for name, command in found.items():
+            one.command(name, no_args_is_help=not (is_group or alone))(command)
+        return typer.main.get_command(one)
 
 
 app = typer.Typer(

@@ -1,11 +1,15 @@
 """What ``DATA`` stands for: a file, a folder of images or a data set, with what is known about its rows."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from unbraid.cli.options import AUTO, OFFERED, assignment, refusal
+import typer
+
+from unbraid.cli.options import AUTO, OFFERED, assignments, names_in, refusal
+from unbraid.methods import EVIDENCE
 
 if TYPE_CHECKING:
     from unbraid.data.observations import Observations
@@ -25,19 +29,89 @@ class Data:
 
 @dataclass(frozen=True)
 class Request:
-    """The options about the data."""
+    """The options about the data; those with a help text are the same in every command that :func:`reads_data`."""
 
-    data: str
-    key: str | None
-    points: int | None
-    options: list[str]
-    resize: str | None
-    skip_unreadable: bool
-    seed: int
-    columns: str | None = None
+    data: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATA",
+            help="An array file (.npy, .npz, .h5, .zarr, .mat, .h5ad, .nc), a table (.csv, .tsv, .parquet, .feather, "
+            ".xlsx), a folder (or .tar) of images, an image stack or video, or the name of a data set. Rows are "
+            "observations.",
+        ),
+    ]
+    # What is known about the rows: a .npy, .npz or .csv file, or an array or column of the same file by its name.
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|NAME",
+            help="Condition of each row: a .npy, .npz or .csv file, or an array or column of the same file by its "
+            "name. A data set with labels provides its own.",
+        ),
+    ] = None
+    pairs: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|NAME",
+            help="Rows that share all factors but one or a few: two row numbers (from 0) a line, or a column that is "
+            "the same for both rows of a pair.",
+        ),
+    ] = None
+    time: Annotated[
+        str | None, typer.Option(metavar="FILE|NAME", help="When each row was observed: numbers or dates.")
+    ] = None
+    sets: Annotated[
+        str | None, typer.Option(metavar="FILE|NAME", help="Which set each row belongs to: augmentations of one point.")
+    ] = None
+    covariates: Annotated[
+        str | None, typer.Option(metavar="FILE|NAMES", help="What else was measured with each row: columns or arrays.")
+    ] = None
+    seed: Annotated[int, typer.Option(help="Random seed, also for sampling a data set.")] = 0
+    key: Annotated[str | None, typer.Option(metavar="NAME", help="Which array of an .npz, .h5 or .zarr file.")] = None
+    points: Annotated[int | None, typer.Option(help="Observations to sample from a data set; default 3000.")] = None
+    option: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="Option of a data set as name=value, for instance image_size=32."),
+    ] = None
+    resize: Annotated[str | None, typer.Option(metavar="HxW", help="Resize images to height x width.")] = None
+    skip_unreadable: Annotated[bool, typer.Option("--skip-unreadable", help="Skip images that cannot be read.")] = False
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B", help="Columns of a table to use as data; default all but factors, labels and the like."
+        ),
+    ] = None
+    divide: Annotated[
+        float | None, typer.Option(metavar="N", help="Divide all values by N: 4095 scales 12-bit images to [0, 1].")
+    ] = None
     factors_from: str | None = None
-    divide: float | None = None
-    evidence: Mapping[str, str] = field(default_factory=dict)  # where each piece is: a file, an array or a column
+
+    @property
+    def evidence(self) -> dict[str, str]:
+        """Where each piece of evidence is: a file, or an array or column of the data."""
+        return {name: getattr(self, name) for name in EVIDENCE if getattr(self, name) is not None}
+
+
+def reads_data(command: Callable[..., None]) -> Callable[..., None]:
+    """A command that takes a :class:`Request`, with the options of the request in place of that parameter."""
+    shared = [
+        Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=field.type)
+        for field in fields(Request)
+        if hasattr(field.type, "__metadata__")
+    ]
+    shared[0] = shared[0].replace(default=Parameter.empty)
+    names = [parameter.name for parameter in shared]
+
+    def called(**given: Any) -> None:
+        command(request=Request(**{name: given.pop(name) for name in names}), **given)
+
+    own = signature(command).parameters.values()
+    split = [[p.replace(kind=Parameter.KEYWORD_ONLY)] if p.name != "request" else shared for p in own]
+    parameters = [parameter for part in split for parameter in part]
+    called.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    called.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    called.__doc__ = command.__doc__
+    return called
 
 
 def read_data(request: Request, method: str) -> Data:
@@ -62,17 +136,17 @@ def _from_file(request: Request) -> Data:
     from unbraid.data.files import open as open_data
     from unbraid.data.observations import Observations
 
-    if request.points is not None or request.options:
+    if request.points is not None or request.option:
         raise ValueError(f"--points and --option are for built-in data sets; {request.data} is a file or folder.")
     size = None if request.resize is None else _size(request.resize)
     is_table = Path(request.data).suffix.lower() in TABLES
-    named = None if request.factors_from is None else _names(request.factors_from)
+    named = None if request.factors_from is None else names_in(request.factors_from)
     X = open_data(
         request.data,
         request.key,
         resize=size,
         skip_unreadable=request.skip_unreadable,
-        columns=_columns(request, named or []) if is_table else request.columns and _names(request.columns),
+        columns=_columns(request, named or []) if is_table else request.columns and names_in(request.columns),
         divide=request.divide,
     )
     evidence = {name: _evidence(request.data, name, where) for name, where in request.evidence.items()}
@@ -84,13 +158,9 @@ def _evidence(data: str, name: str, where: str) -> Any:
     """One piece of evidence; covariates may be several columns."""
     import numpy as np
 
-    parts = [_array(data, part, f"--{name}") for part in (_names(where) if name == "covariates" else [where])]
+    parts = [_array(data, part, f"--{name}") for part in (names_in(where) if name == "covariates" else [where])]
     values = parts[0] if len(parts) == 1 else np.column_stack(parts)
     return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",")]
 
 
 def _columns(request: Request, factors: list[str]) -> list[str]:
@@ -98,8 +168,8 @@ def _columns(request: Request, factors: list[str]) -> list[str]:
     from unbraid.data.frames import names_of
 
     if request.columns is not None:
-        return _names(request.columns)
-    known = {*factors, *(name for where in request.evidence.values() for name in (where, *_names(where)))}
+        return names_in(request.columns)
+    known = {*factors, *(name for where in request.evidence.values() for name in (where, *names_in(where)))}
     return [name for name in names_of(Path(request.data)) if name not in known]
 
 
@@ -163,8 +233,7 @@ def _from_dataset(request: Request, takes_labels: bool) -> Data:
     if request.evidence:
         option = next(iter(request.evidence))
         raise ValueError(f"--{option} is for files; the data set {name} has its own labels, or none.")
-    options = dict(assignment(text, "--option", "image_size=32") for text in request.options)
-    dataset = ub.datasets.load(name, **options)
+    dataset = ub.datasets.load(name, **assignments(request.option, "--option", "image_size=32"))
     count = DRAWN if request.points is None else request.points
     conditional = getattr(dataset, "sample_conditional", None)  # conditional data sets add it to the contract
     if takes_labels and conditional is not None:

@@ -6,14 +6,6 @@ from typing import Annotated
 import typer
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    group = typer.Typer(no_args_is_help=True, help="List the data sets, or download their original files.")
-    group.command("list")(show)
-    group.command("get")(fetch)
-    app.add_typer(group, name="datasets")
-
-
 def show() -> None:
     """List all data sets: factors, size, origin, and whether each is on this machine."""
     from rich.console import Console
@@ -42,3 +34,7 @@ def fetch(
 
     for path in datasets.get(name, folder):
         typer.echo(f"{path}")
+
+
+HELP = "List the data sets, or download their original files."
+COMMANDS = {"list": show, "get": fetch}

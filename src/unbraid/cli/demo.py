@@ -13,10 +13,6 @@ if TYPE_CHECKING:
 SHOWN = ("pca-ica", "laplacian-ica", "hessian-ica")
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(demo)
-
-
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("demo"),
     points: Annotated[int, typer.Option(help="Number of images, at least 200.")] = 3000,

@@ -5,11 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from unbraid.cli.options import assignment
-
-
-def register(app: typer.Typer) -> None:
-    app.command(no_args_is_help=True)(evaluate)
+from unbraid.cli.options import assignments, metrics_in
 
 
 def evaluate(
@@ -36,8 +32,7 @@ def evaluate(
     """
     import unbraid as ub
 
-    options = dict(assignment(text, "--option", "image_size=32") for text in option or [])
-    names = metrics if metrics == "all" else [name.strip() for name in metrics.split(",")]
+    options = assignments(option, "--option", "image_size=32")
     if option and dataset is None:
         raise ValueError("--option needs a data set; give --dataset NAME too, or leave it out.")
     if factors is not None:
@@ -51,7 +46,7 @@ def evaluate(
             f"{run} cannot be scored without factors. Add their file (`unbraid evaluate codes.npy factors.npy`) "
             "or the data set (`unbraid evaluate RUN --dataset NAME`)."
         )
-    result = ub.evaluate(truth, subject, metrics=names, protocol=protocol)
+    result = ub.evaluate(truth, subject, metrics=metrics_in(metrics), protocol=protocol)
     typer.echo(str(result))
     if json is not None:
         result.to_json(json)

@@ -5,11 +5,6 @@ from typing import Annotated
 import typer
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(explain)
-
-
 def explain(
     names: Annotated[
         list[str] | None,

@@ -13,11 +13,6 @@ if TYPE_CHECKING:
     from unbraid.app.workspace import Workspace
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(no_args_is_help=True)(explore)
-
-
 def explore(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN [RUN2 ...]", help="Folders that `unbraid fit` wrote.")],
     port: Annotated[int, typer.Option(metavar="N", help="Port to serve on; 0 (the default) picks a free one.")] = 0,

@@ -6,43 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unbraid.cli.options import (
-    AUTO,
-    COLUMNS,
-    COVARIATES,
-    DATA,
-    DIVIDE,
-    KEY,
-    LABELS,
-    OFFERED,
-    OPTION,
-    PAIRS,
-    PARAMETERS,
-    POINTS,
-    RESIZE,
-    SETS,
-    SKIP_UNREADABLE,
-    TIME,
-    assignment,
-    evidence_of,
-    number,
-    offered,
-    parameters_of,
-)
+from unbraid.cli.data import Request, read_data, reads_data
+from unbraid.cli.options import AUTO, OFFERED, PARAMETERS, assignments, number, offered, parameters_of
 
 if TYPE_CHECKING:
     from unbraid.data.observations import Observations
     from unbraid.diagnosis.findings import Diagnosis
-    from unbraid.report.fitted import Fitted
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(no_args_is_help=True)(fit)
-
-
+@reads_data
 def fit(
-    data: DATA,
     method: Annotated[
         str, typer.Option(metavar="NAME", help=f"auto (what the diagnosis recommends), or one of {', '.join(OFFERED)}.")
     ] = AUTO,
@@ -69,11 +42,6 @@ def fit(
             "times as slow.",
         ),
     ] = None,
-    labels: LABELS = None,
-    pairs: PAIRS = None,
-    time: TIME = None,
-    sets: SETS = None,
-    covariates: COVARIATES = None,
     augment: Annotated[
         str | None, typer.Option(metavar="NAME", help="Augmentation, for self-supervised-gin: affine.")
     ] = None,
@@ -89,13 +57,8 @@ def fit(
     out: Annotated[
         Path | None, typer.Option(metavar="RUN", help="Folder to write the run to; default runs/DATA-METHOD.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
-    key: KEY = None,
-    points: POINTS = None,
-    option: OPTION = None,
-    resize: RESIZE = None,
-    skip_unreadable: SKIP_UNREADABLE = False,
-    columns: COLUMNS = None,
+    *,
+    request: Request,
     factors_from: Annotated[
         str | None,
         typer.Option(
@@ -103,7 +66,6 @@ def fit(
             help="Known factors to score the codes by: columns or arrays of the same file, or a file.",
         ),
     ] = None,
-    divide: DIVIDE = None,
     json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object to standard output, and nothing else.")
     ] = False,
@@ -122,7 +84,6 @@ def fit(
     unbraid fit frames.npy --method hessian-ica --time seconds.csv --out run
     unbraid fit photos/ --method beta-tcvae --steps 5000 --out run     (after Ctrl-C, the same command resumes it)
     """
-    from unbraid.cli.data import Request, read_data
     from unbraid.cli.outcome import default_run, free, print_outcome, record, save_run
     from unbraid.diagnosis.diagnose import rotated
     from unbraid.report.fitted import measured_fit
@@ -138,20 +99,17 @@ def fit(
     if method != AUTO:
         offered(method)
         parameters_of(method, given, assigned or [])  # refused before any time is spent
+    data = request.data
     run = free(default_run(data, method) if out is None else out)
-    evidence = evidence_of(labels=labels, pairs=pairs, time=time, sets=sets, covariates=covariates)
-    request = Request(
-        data, key, points, option or [], resize, skip_unreadable, seed, columns, factors_from, divide, evidence
-    )
     with progress_style("off" if quiet else "lines"):
-        read, diagnosis, start = read_data(request, method), None, None
+        read, diagnosis, start = read_data(replace(request, factors_from=factors_from), method), None, None
         known, by_evidence = read.known, dict[str, Any]()
         if method == AUTO:
             diagnosis, known, by_evidence, start = _diagnosed(known, given, assigned or [], show=not (json or quiet))
             method = diagnosis.method
         chosen = OFFERED[method]
         parameters = by_evidence | parameters_of(method, given, assigned or [])
-        estimator = _estimator(method, run, rotated(method, known, parameters), seed)
+        estimator = _estimator(method, run, rotated(method, known, parameters), request.seed)
         if start is not None:
             estimator.continue_from(start)
         if not (json or quiet):
@@ -164,7 +122,8 @@ def fit(
             factor_kinds=read.factor_kinds,
         )
     if diagnosis is not None:
-        fitted = _with_reasons(fitted, diagnosis)
+        fitted.model.diagnosis_ = diagnosis
+        fitted = replace(fitted, concerns=[*diagnosis.doubts, *fitted.concerns])
     save_run(run, fitted, data, method, diagnosis)
     unfinished = chosen.trained and str(fitted.model.stopped_).startswith("max_seconds")
     if chosen.trained and not unfinished:
@@ -190,40 +149,29 @@ def _diagnosed(
     from unbraid.diagnosis.diagnose import choose, examine
 
     wanted = {PARAMETERS[option]: value for option, value in given.items() if value is not None}
-    wanted |= dict(assignment(text, "--set", "tol=0.01") for text in assigned)
+    wanted |= assignments(assigned, "--set", "tol=0.01")
     found, starts = examine(known, n_factors=given["--factors"] or "auto")
     found, known, settings = choose(found, known, wanted)
     by_evidence = {name: value for name, value in settings.items() if name not in wanted}
     start = starts.get(found.method) if set(settings) <= {"n_factors"} else None
-    if not show:
-        return found, known, by_evidence, start
-    colour = {"yes": "green", "no": "red", "unsure": "yellow"}[found.verdict]
-    typer.secho(found.answer, fg=colour, bold=found.verdict == "no")
-    for reason in found.reasons:
-        typer.echo(reason)
+    if show:
+        colour = {"yes": "green", "no": "red", "unsure": "yellow"}[found.verdict]
+        typer.secho(found.answer, fg=colour, bold=found.verdict == "no")
+        for reason in found.reasons:
+            typer.echo(reason)
     return found, known, by_evidence, start
 
 
-def _with_reasons(fitted: "Fitted", diagnosis: "Diagnosis") -> "Fitted":
-    """The fit with its diagnosis on the model; an answer other than yes comes first among the concerns."""
-    fitted.model.diagnosis_ = diagnosis
-    return replace(fitted, concerns=[*diagnosis.doubts, *fitted.concerns])
-
-
 def _estimator(method: str, run: Path, parameters: dict[str, Any], seed: int) -> Any:
+    """With the defaults of the command line: an estimated number of factors, and checkpoints while training."""
+    cls, defaults = OFFERED[method].load(), dict[str, Any](n_factors="auto")
+    if OFFERED[method].trained:
+        defaults = {"checkpoint": _checkpoint(run), "checkpoint_every": 200}
     if parameters.get("n_landmarks") == "all":
         parameters["n_landmarks"] = None
-    return OFFERED[method].load()(**_defaults(method, run) | parameters, random_state=seed)
+    known = cls().get_params(deep=False)
+    return cls(**{k: v for k, v in defaults.items() if k in known} | parameters, random_state=seed)
 
 
 def _checkpoint(run: Path) -> Path:
     return run.with_name(f"{run.name}.training.safetensors")
-
-
-def _defaults(method: str, run: Path) -> dict[str, Any]:
-    """The defaults of the command line: an estimated number of factors, and checkpoints while training."""
-    known = OFFERED[method].load()().get_params(deep=False)
-    wanted: dict[str, Any] = {"checkpoint": _checkpoint(run), "checkpoint_every": 200}
-    if not OFFERED[method].trained:
-        wanted = {"n_factors": "auto"}
-    return {name: value for name, value in wanted.items() if name in known}

@@ -1,11 +1,9 @@
-"""Options of the command line: how data are read, parameters of a method, and messages that name the flags."""
+"""Options of the command line: parameters of a method, and messages that name the flags."""
 
 import ast
 import re
 from collections.abc import Sequence
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from unbraid.methods import METHODS, Method
 
@@ -52,8 +50,7 @@ def parameters_of(name: str, given: dict[str, Any], assigned: Sequence[str] = ()
         found[parameter] = value
     if found.get("n_factors") == "auto" != known["n_factors"] and OFFERED[name].trained:
         del found["n_factors"]  # a network has a number of codes, and no way to estimate it
-    for text in assigned:
-        parameter, value = assignment(text, "--set", "tol=0.01")
+    for parameter, value in assignments(assigned, "--set", "tol=0.01").items():
         if parameter not in known:
             raise ValueError(f"{name} has no parameter {parameter!r} (--set). Its parameters: {', '.join(known)}.")
         if parameter in found or parameter in ("random_state", "checkpoint"):
@@ -89,78 +86,36 @@ def number(text: str, option: str, *words: str) -> int | str:
     return int(text)
 
 
-def assignment(text: str, option: str, example: str) -> tuple[str, Any]:
-    """A name and a Python value; a string where it is not one.
+def assignments(texts: Sequence[str] | None, option: str, example: str) -> dict[str, Any]:
+    """Names and their Python values; a value that is none is a string.
 
-    >>> assignment("image_size=32", "--option", ""), assignment("clamp=tanh", "--set", "")
-    (('image_size', 32), ('clamp', 'tanh'))
+    >>> assignments(["image_size=32", "clamp=tanh"], "--set", "")
+    {'image_size': 32, 'clamp': 'tanh'}
     """
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise ValueError(f"{option} is {text!r}; it must be name=value, for instance {example}.")
-    try:
-        return name, ast.literal_eval(value)
-    except (ValueError, SyntaxError):
-        return name, value
+    found: dict[str, Any] = {}
+    for text in texts or ():
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise ValueError(f"{option} is {text!r}; it must be name=value, for instance {example}.")
+        try:
+            found[name] = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            found[name] = value
+    return found
 
 
-DATA = Annotated[
-    str,
-    typer.Argument(
-        metavar="DATA",
-        help="An array file (.npy, .npz, .h5, .zarr, .mat, .h5ad, .nc), a table (.csv, .tsv, .parquet, .feather, "
-        ".xlsx), a folder (or .tar) of images, an image stack or video, or the name of a data set. Rows are "
-        "observations.",
-    ),
-]
-KEY = Annotated[str | None, typer.Option(metavar="NAME", help="Which array of an .npz, .h5 or .zarr file.")]
-POINTS = Annotated[int | None, typer.Option(help="Observations to sample from a data set; default 3000.")]
-OPTION = Annotated[
-    list[str] | None,
-    typer.Option(metavar="NAME=VALUE", help="Option of a data set as name=value, for instance image_size=32."),
-]
-RESIZE = Annotated[str | None, typer.Option(metavar="HxW", help="Resize images to height x width.")]
-SKIP_UNREADABLE = Annotated[bool, typer.Option("--skip-unreadable", help="Skip images that cannot be read.")]
-COLUMNS = Annotated[
-    str | None,
-    typer.Option(
-        metavar="A,B",
-        help="Columns of a table to use as data; default all but factors, labels and the like.",
-    ),
-]
-DIVIDE = Annotated[
-    float | None, typer.Option(metavar="N", help="Divide all values by N: 4095 scales 12-bit images to [0, 1].")
-]
+def names_in(text: str) -> list[str]:
+    """Names separated by commas.
 
-# What is known about the rows: a .npy, .npz or .csv file, or an array or column of the same file by its name.
-LABELS = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE|NAME",
-        help="Condition of each row: a .npy, .npz or .csv file, or an array or column of the same file by its name. A "
-        "data set with labels provides its own.",
-    ),
-]
-PAIRS = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE|NAME",
-        help="Rows that share all factors but one or a few: two row numbers (from 0) a line, or a column that "
-        "is the same for both rows of a pair.",
-    ),
-]
-TIME = Annotated[str | None, typer.Option(metavar="FILE|NAME", help="When each row was observed: numbers or dates.")]
-SETS = Annotated[
-    str | None, typer.Option(metavar="FILE|NAME", help="Which set each row belongs to: augmentations of one point.")
-]
-COVARIATES = Annotated[
-    str | None, typer.Option(metavar="FILE|NAMES", help="What else was measured with each row: columns or arrays.")
-]
+    >>> names_in("mig, sap")
+    ['mig', 'sap']
+    """
+    return [name.strip() for name in text.split(",")]
 
 
-def evidence_of(**options: str | None) -> dict[str, str]:
-    """Where each piece of evidence given is found."""
-    return {name: where for name, where in options.items() if where is not None}
+def metrics_in(text: str) -> str | list[str]:
+    """All, or names separated by commas."""
+    return text if text == "all" else names_in(text)
 
 
 # Arguments of readers and of all methods that have a flag of their own; PARAMETERS has those of some methods.

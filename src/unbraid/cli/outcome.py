@@ -2,7 +2,7 @@
 
 import json
 import os
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,11 +20,9 @@ ABOUT = "fit.json"  # which data and method a run is of
 def default_run(data: str, method: str) -> Path:
     """``runs/DATA-METHOD``, with a number appended where a run of other data has that name."""
     stem = Path(data).resolve().name.split(".")[0] or "data"
-    for number in count(1):
-        run = Path("runs") / (f"{stem}-{method}" if number == 1 else f"{stem}-{method}-{number}")
-        if not run.exists() or _is_of(run, data):
-            return run
-    raise AssertionError("unreachable")
+    first = Path("runs") / f"{stem}-{method}"
+    names = chain([first], (first.with_name(f"{first.name}-{number}") for number in count(2)))
+    return next(run for run in names if not run.exists() or _is_of(run, data))
 
 
 def _is_of(run: Path, data: str) -> bool:

@@ -6,11 +6,6 @@ from typing import Annotated
 import typer
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(no_args_is_help=True)(probe)
-
-
 def probe(
     encoders: Annotated[
         list[str],
@@ -48,7 +43,7 @@ def probe(
     """Score existing encoders: every metric with interval, chance and ceiling, and probes of each factor."""
     import unbraid as ub
     from unbraid.cli.data import _size
-    from unbraid.cli.options import assignment
+    from unbraid.cli.options import assignments, metrics_in
 
     if codes != "all" and not (codes.isdecimal() and int(codes)):
         raise ValueError(f"--codes is {codes!r}; it must be a number of principal components, or all.")
@@ -58,9 +53,9 @@ def probe(
     names = [encoder.name for encoder in opened]
     if len(set(names)) < len(names):
         raise ValueError(f"encoders must have different names; received {', '.join(names)}. Rename a file.")
-    data = ub.datasets.load(dataset, **dict(assignment(text, "--option", "image_size=32") for text in option or []))
+    data = ub.datasets.load(dataset, **assignments(option, "--option", "image_size=32"))
     settings = {"most_codes": most, "batch_size": batch_size, "cache": cache}
-    chosen = None if metrics is None else "all" if metrics == "all" else [m.strip() for m in metrics.split(",")]
+    chosen = None if metrics is None else metrics_in(metrics)
     if len(opened) == 1:
         result = ub.probe(opened[0], data, chosen or "all", **settings)
     else:

@@ -9,10 +9,6 @@ GROUP = "unbraid.papers"
 COLOURS = {"reproduced": "green", "partly": "yellow", "not reproduced": "red"}
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(reproduce)
-
-
 def find_paper(name: str) -> Any:
     """The paper that an entry point of the group ``unbraid.papers`` leads to: an object with ``reproduce``."""
     from importlib.metadata import entry_points

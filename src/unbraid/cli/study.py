@@ -2,9 +2,12 @@
 
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from unbraid.study import Store, Study
 
 Spec = Annotated[str, typer.Argument(metavar="SPEC", help="A TOML file, or a built-in study: smoke, laptop, paper.")]
 MaybeSpec = Annotated[
@@ -16,27 +19,21 @@ StoreOption = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    group = typer.Typer(no_args_is_help=True, help="Run thousands of models from one file, and score them.")
-    group.command("run")(run)
-    group.command("list")(show)
-    group.command("status")(status)
-    group.command("watch")(watch)
-    for command in (retry, rescore, rank, merge, export, report):
-        group.command(command.__name__)(command)
-    app.add_typer(group, name="study")
-
-
-def place_of(spec: str | None, store: str | None) -> str:
+def store_of(spec: str | None, store: str | None) -> "Store":
     """The store that is meant: the one given, or that of the spec's name."""
+    from unbraid.study import Store
     from unbraid.study.files import study_name
 
-    if store is not None:
-        return store
-    if spec is None:
+    if store is None and spec is None:
         raise ValueError("no study given. Give its SPEC, or --store.")
-    return f"{study_name(spec)}.study"
+    return Store(store or f"{study_name(spec or '')}.study")
+
+
+def opened(spec: str | None, store: str | None) -> "Study":
+    """The study in that store; this imports pandas, which the progress of a study does not need."""
+    from unbraid.study import Study
+
+    return Study(store_of(spec, store))
 
 
 def run(
@@ -152,15 +149,11 @@ def status(
     errors: Annotated[bool, typer.Option("--errors", help="Show why runs failed.")] = False,
 ) -> None:
     """Show the progress of a study; from any shell, while it runs."""
-    from unbraid.study import Store
     from unbraid.study.status import status_of
 
-    opened = Store(place_of(spec, store))
-    typer.echo(str(status_of(opened)))
+    typer.echo(str(status_of(store_of(spec, store))))
     if errors:
-        from unbraid.study import Study
-
-        for row in Study(opened).failures().itertuples():
+        for row in opened(spec, store).failures().itertuples():
             typer.secho(f"\n{row.run}: {row.method} on {row.dataset}, seed {row.seed}", fg="yellow")
             typer.echo(row.error)
 
@@ -174,13 +167,12 @@ def watch(
     from rich.console import Console
     from rich.live import Live
 
-    from unbraid.study import Store
     from unbraid.study.status import status_of
 
-    opened = Store(place_of(spec, store))
+    place = store_of(spec, store)
     with Live(console=Console(), auto_refresh=False) as live:
         while True:
-            found = status_of(opened)
+            found = status_of(place)
             live.update(str(found), refresh=True)
             if not found.writer:
                 break
@@ -189,11 +181,9 @@ def watch(
 
 def retry(spec: MaybeSpec = None, store: StoreOption = None) -> None:
     """Mark failed runs as pending; `study run` then runs them again."""
-    from unbraid.study import Store
-
-    with Store(place_of(spec, store)) as opened:
-        opened.lock()
-        typer.echo(f"Runs marked as pending for `unbraid study run`: {opened.retry()}.")
+    with store_of(spec, store) as found:
+        found.lock()
+        typer.echo(f"Runs marked as pending for `unbraid study run`: {found.retry()}.")
 
 
 def rescore(
@@ -217,14 +207,13 @@ def rescore(
     """
     import runpy
 
+    from unbraid.cli.options import metrics_in
     from unbraid.runtime.progress import progress_style
-    from unbraid.study import open as open_study
     from unbraid.study import rescore as compute
 
     if plugin is not None:
         runpy.run_path(str(plugin))
-    study = open_study(place_of(spec, store))
-    names = metrics if metrics == "all" else [name.strip() for name in metrics.split(",")]
+    study, names = opened(spec, store), metrics_in(metrics)
     with progress_style("lines"):
         typer.echo(f"Scores added: {compute(study, names, protocol=protocol, again=again, workers=workers)}.")
 
@@ -246,13 +235,11 @@ def rank(
     unbraid study rank hessian-ica laptop --metric mcc
     unbraid study rank tangent-ica laptop --set n_factors=5 --rows 2000
     """
-    from unbraid.cli.options import assignment
-    from unbraid.study import open as open_study
+    from unbraid.cli.options import assignments
     from unbraid.study import rank as place
 
-    parameters = dict(assignment(text, "--set", "n_factors=5") for text in assigned or [])
-    study = open_study(place_of(spec, store))
-    table = place(study, method, metric, parameters=parameters, seeds=seeds, rows=rows)
+    parameters = assignments(assigned, "--set", "n_factors=5")
+    table = place(opened(spec, store), method, metric, parameters=parameters, seeds=seeds, rows=rows)
     for dataset, of_data in table.groupby("dataset"):
         typer.echo(f"{dataset}, by the median of {metric}:")
         for row in of_data.itertuples():
@@ -269,8 +256,8 @@ def merge(
     from unbraid.study import Store
     from unbraid.study import merge as join
 
-    with Store(store, create=True) as opened:
-        typer.echo(f"Runs copied to {opened.shown}: {join(opened, sources)}.")
+    with Store(store, create=True) as target:
+        typer.echo(f"Runs copied to {target.shown}: {join(target, sources)}.")
 
 
 def export(
@@ -282,9 +269,8 @@ def export(
 ) -> None:
     """Write runs, scores, losses and curves as Parquet and CSV."""
     from unbraid.study import export as write
-    from unbraid.study import open as open_study
 
-    for path in write(open_study(place_of(spec, store)), folder, codes=codes, strips=strips):
+    for path in write(opened(spec, store), folder, codes=codes, strips=strips):
         typer.echo(f"{path} ({path.stat().st_size / 1e6:.2f} MB)")
 
 
@@ -294,9 +280,13 @@ def report(
     out: Annotated[str, typer.Option(metavar="PAGE", help="The page to write.")] = "study.html",
 ) -> None:
     """Write one page: the paper's claims beside this study's, sortable tables, figures, a strip per run."""
-    from unbraid.study import open as open_study
     from unbraid.study.analysis import study_report
 
-    study = open_study(place_of(spec, store))
+    study = opened(spec, store)
     page = study_report(study, title=f"Study {study.name}")
     typer.echo(f"Wrote {page.write(out)}.")
+
+
+HELP = "Run thousands of models from one file, and score them."
+COMMANDS = {"run": run, "list": show, "status": status, "watch": watch}
+COMMANDS |= {command.__name__: command for command in (retry, rescore, rank, merge, export, report)}

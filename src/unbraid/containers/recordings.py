@@ -9,9 +9,10 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from unbraid.data.observations import Observations
 from unbraid.data.rows import Rows
+from unbraid.estimator.base import COUNT, Parameters
 
 
-class DelayEmbedding(TransformerMixin, BaseEstimator):
+class DelayEmbedding(Parameters, TransformerMixin, BaseEstimator):
     r"""Delay coordinates: row t is :math:`(x_t, x_{t-\ell}, \dots, x_{t-(w-1)\ell})`, for each recording by itself.
 
     What one frame does not show (the direction of a motion, a hidden state), a window of frames may. No window reaches
@@ -42,6 +43,7 @@ class DelayEmbedding(TransformerMixin, BaseEstimator):
            [6., 5.]])
     """
 
+    _parameter_constraints = {"window": COUNT, "lag": COUNT}
     frame_shape_: tuple[int, ...]
 
     def __init__(self, window: int = 2, lag: int = 1):
@@ -61,12 +63,8 @@ class DelayEmbedding(TransformerMixin, BaseEstimator):
         -------
         self
         """
-        for name in ("window", "lag"):
-            value = getattr(self, name)
-            if not (isinstance(value, int | np.integer) and value >= 1):
-                raise ValueError(f"{name}={value!r} must be a whole number of at least 1.")
-        first = _recordings(X)[0]
-        self.frame_shape_ = first.shape[1:]
+        self._check_parameters()
+        self.frame_shape_ = _recordings(X)[0].shape[1:]
         self.n_features_in_ = int(np.prod(self.frame_shape_))
         return self
 

@@ -1,12 +1,14 @@
 """Arrays in .npy, .npz, .h5 and .zarr files, opened without reading them."""
 
 import math
+import os
 import shutil
 import tempfile
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,9 +55,19 @@ def check_numbers(path: Path, dtype: np.dtype) -> None:
         raise ValueError(f"{path} holds {dtype}, which are not numbers. Choose another key or convert it.")
 
 
-def _mapped(path: Path, array: np.ndarray) -> Opened:
-    check_numbers(path, array.dtype)
-    return array.shape, array.dtype, lambda rows: array[rows]
+def held(path: Path, values: np.ndarray) -> Opened:
+    """An array in memory, or mapped into it."""
+    check_numbers(path, values.dtype)
+    return values.shape, values.dtype, lambda rows: values[rows]
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Whatever a library raises about a file, as one error; a damaged chunk raises what its codec does."""
+    try:
+        yield
+    except Exception as error:
+        raise damaged(path, error) from error
 
 
 def _npy(path: Path, key: str | None) -> Opened:
@@ -63,31 +75,28 @@ def _npy(path: Path, key: str | None) -> Opened:
         raise ValueError(f"{path} holds one array and has no keys; leave key out.")
     try:
         with path.open("rb") as file:
-            shape, fortran, dtype = npy_header(file)
-            check_numbers(path, dtype)
-            array = _map(path, shape, fortran, dtype, file.tell(), path.stat().st_size - file.tell())
+            return held(path, _map(path, file, 0, path.stat().st_size))
     except (EOFError, OSError, OverflowError) as error:
         raise damaged(path, error) from error
-    return _mapped(path, array)
 
 
 def _npz(path: Path, key: str | None) -> Opened:
     """Stored members are mapped where they lie; compressed ones are unpacked to a temporary file first."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(path) as archive, path.open("rb") as file:
             keys = [n.removesuffix(".npy") for n in archive.namelist() if n.endswith(".npy")]
             member = archive.getinfo(choose_key(path, keys, key) + ".npy")
             if member.flag_bits & ENCRYPTED:
                 raise ValueError(f"{path} is encrypted and cannot be read. Unpack it with its password first.")
-            with archive.open(member) as stream:
-                check_numbers(path, npy_header(stream)[2])
-            if member.compress_type == zipfile.ZIP_STORED:
-                array = _map_stored(path, member)
-            else:
-                array = _unpack(archive, member)
+            if member.compress_type != zipfile.ZIP_STORED:
+                with archive.open(member) as stream, tempfile.TemporaryFile(prefix="unbraid-") as unpacked:
+                    shutil.copyfileobj(stream, unpacked, 1 << 22)
+                    return held(path, _map(path, unpacked, 0, member.file_size))
+            file.seek(member.header_offset + 26)
+            lengths = np.frombuffer(file.read(4), dtype="<u2")  # of its name and of what else precedes its bytes
+            return held(path, _map(path, file, member.header_offset + 30 + int(lengths.sum()), member.file_size))
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, OverflowError, NotImplementedError) as error:
         raise damaged(path, error) from error
-    return _mapped(path, array)
 
 
 def npy_header(stream: Any) -> tuple[tuple[int, ...], bool, np.dtype]:
@@ -103,36 +112,18 @@ def npy_header(stream: Any) -> tuple[tuple[int, ...], bool, np.dtype]:
     return shape, fortran, dtype
 
 
-def _map(path: Path, shape: tuple[int, ...], fortran: bool, dtype: np.dtype, offset: int, room: int) -> np.ndarray:
-    """An array that lies in a file; ``room`` bytes belong to it, and it must fill them exactly."""
-    needed = math.prod(shape) * dtype.itemsize
+def _map(path: Path, file: Any, start: int, size: int) -> np.ndarray:
+    """The array whose .npy header and data fill ``size`` bytes of an open file from ``start`` on."""
+    file.seek(start)
+    shape, fortran, dtype = npy_header(file)
+    check_numbers(path, dtype)
+    offset, needed = file.tell(), math.prod(shape) * dtype.itemsize
+    room = min(start + size, os.fstat(file.fileno()).st_size) - offset
     if needed != room:
         raise EOFError(f"it announces {needed} bytes of data and has {room}")
     if not needed:
         return np.empty(shape, dtype)
-    return np.memmap(path, dtype=dtype, mode="r", offset=offset, shape=shape, order="F" if fortran else "C")
-
-
-def _map_stored(path: Path, member: zipfile.ZipInfo) -> np.ndarray:
-    with path.open("rb") as file:
-        file.seek(member.header_offset + 26)
-        name_length, extra_length = np.frombuffer(file.read(4), dtype="<u2")
-        start = member.header_offset + 30 + int(name_length) + int(extra_length)
-        file.seek(start)
-        shape, fortran, dtype = npy_header(file)
-        offset = file.tell()
-    if start + member.file_size > path.stat().st_size:
-        raise EOFError(f"{member.filename} reaches beyond the end of the file")
-    return _map(path, shape, fortran, dtype, offset, member.file_size - (offset - start))
-
-
-def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
-    with archive.open(member) as stream:
-        shape, fortran, dtype = npy_header(stream)
-        data = spool(stream)
-    if len(data) != math.prod(shape) * dtype.itemsize:
-        raise EOFError(f"{member.filename} holds {len(data)} bytes, not the {shape} {dtype} it announces")
-    return data.view(dtype).reshape(shape, order="F" if fortran else "C")
+    return np.memmap(file, dtype=dtype, mode="r", offset=offset, shape=shape, order="F" if fortran else "C")
 
 
 def spool(stream: Any) -> np.ndarray:
@@ -147,41 +138,29 @@ def _hdf5(path: Path, key: str | None) -> Opened:
     import h5py
 
     keys: list[str] = []
-    try:
+    with reading(path):
         file = h5py.File(path, "r")
         file.visititems(lambda name, item: keys.append(name) if isinstance(item, h5py.Dataset) and item.ndim else None)
-    except (OSError, RuntimeError, KeyError, ValueError) as error:
-        raise damaged(path, error) from error
     chosen = choose_key(path, keys, key)
-    try:
+    with reading(path):
         array = file[chosen]
-        found = np.dtype(array.dtype)
-    except (OSError, RuntimeError, KeyError, TypeError, ValueError) as error:
-        raise damaged(path, error) from error
-    check_numbers(path, found)
+        np.dtype(array.dtype)
     return _chunked(path, array)
 
 
 def _zarr(path: Path, key: str | None) -> Opened:
     zarr = require("zarr", "data")
-    try:
-        store = zarr.open(path, mode="r")
-    except Exception as error:
-        raise damaged(path, error) from error
-    if isinstance(store, zarr.Array):
-        if key is not None:
-            raise ValueError(f"{path} holds one array and has no keys; leave key out.")
-        return _chunked(path, _whole(path, store))
-    keys = [name for name, item in store.members(max_depth=None) if isinstance(item, zarr.Array)]
-    return _chunked(path, _whole(path, store[choose_key(path, keys, key)]))
-
-
-def _whole(path: Path, array: Any) -> Any:
-    """Warn of chunks that are not there: a writer may leave out those of one value, and a copy may have lost them."""
+    with reading(path):
+        array = zarr.open(path, mode="r")
+    if not isinstance(array, zarr.Array):
+        keys = [name for name, item in array.members(max_depth=None) if isinstance(item, zarr.Array)]
+        array = array[choose_key(path, keys, key)]
+    elif key is not None:
+        raise ValueError(f"{path} holds one array and has no keys; leave key out.")
     missing = array.nchunks - array.nchunks_initialized
-    if missing:
-        warn("UB304", stacklevel=5, missing=missing, of=array.nchunks, path=path, fill=repr(array.fill_value))
-    return array
+    if missing:  # a writer may leave out chunks of one value, and a copy may have lost them
+        warn("UB304", stacklevel=4, missing=missing, of=array.nchunks, path=path, fill=repr(array.fill_value))
+    return _chunked(path, array)
 
 
 def _chunked(path: Path, array: Any) -> Opened:
@@ -197,10 +176,8 @@ class ChunkReader:
     array: Any
 
     def __call__(self, rows: np.ndarray) -> np.ndarray:
-        try:
+        with reading(self.path):
             return self._pick(rows)
-        except Exception as error:  # a damaged chunk: whatever its codec raises
-            raise damaged(self.path, error) from error
 
     def _pick(self, rows: np.ndarray) -> np.ndarray:
         array = self.array

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from unbraid.data import arrays, frames, images, pictures
-from unbraid.data.sources import Items
 
 Reader = Callable[[np.ndarray], np.ndarray]
 KINDS = (
@@ -119,8 +118,30 @@ def open(
         return _from_object(path)
     path = Path(path)
     _check_place(path)
-    found = _opened(path, key, resize, skip_unreadable, columns)
-    return found if divide is None else _divided(found, divide)
+    ending = path.suffix.lower()
+    is_array = _is_array(path) or ending in frames.HELD
+    is_table = ending in frames.TABLES and path.is_file()
+    names = None
+    if (is_array or is_table) and (resize is not None or skip_unreadable):
+        raise ValueError(
+            f"resize (--resize) and skip_unreadable (--skip-unreadable) are for images; {path} is an array file."
+        )
+    if columns is not None and not is_table:
+        raise ValueError(f"columns (--columns) is for tables ({', '.join(frames.TABLES)}); {path} is none.")
+    if key is not None and not is_array:
+        raise ValueError(f"{path} has no keys: key (--key) is for .npz, .h5, .zarr, .mat, .h5ad and .nc files.")
+    if is_array:
+        opener = frames.HELD.get(ending) if path.is_file() else None
+        opened = (opener or arrays.open_array)(path, key)
+    elif is_table:
+        opened, names = frames.open_table(path, columns)
+    elif path.is_dir() or _is_tar(path) or ending in pictures.ENDINGS:
+        read_images = images.folder if path.is_dir() else images.tar if _is_tar(path) else images.single
+        opened = read_images(path, resize=resize, skip_unreadable=skip_unreadable)
+    else:
+        raise ValueError(f"{path} has the unknown ending {path.suffix!r}. What can be opened: {KINDS}.")
+    source = Source(str(path), *opened, names)
+    return source if divide is None else _divided(source, divide)
 
 
 def _check_place(path: Path) -> None:
@@ -130,36 +151,6 @@ def _check_place(path: Path) -> None:
         raise ValueError(f"{path} is neither a file nor a folder, but a pipe or a device. Save the data to a file.")
     if path.is_file() and path.stat().st_size == 0:
         raise ValueError(f"{path} is empty (0 bytes). Copy or download it again.")
-
-
-def _opened(
-    path: Path,
-    key: str | None,
-    resize: tuple[int, int] | None,
-    skip_unreadable: bool,
-    columns: Sequence[str] | None,
-) -> Source:
-    ending = path.suffix.lower()
-    is_array = _is_array(path) or ending in frames.HELD
-    is_table = ending in frames.TABLES and path.is_file()
-    if (is_array or is_table) and (resize is not None or skip_unreadable):
-        raise ValueError(
-            f"resize (--resize) and skip_unreadable (--skip-unreadable) are for images; {path} is an array file."
-        )
-    if columns is not None and not is_table:
-        raise ValueError(f"columns (--columns) is for tables ({', '.join(frames.TABLES)}); {path} is none.")
-    if is_array:
-        opener = frames.HELD.get(ending) if path.is_file() else None
-        return Source(str(path), *(opener or arrays.open_array)(path, key))
-    if key is not None:
-        raise ValueError(f"{path} has no keys: key (--key) is for .npz, .h5, .zarr, .mat, .h5ad and .nc files.")
-    if is_table:
-        opened, names = frames.open_table(path, columns)
-        return Source(str(path), *opened, names)
-    if path.is_dir() or _is_tar(path) or ending in pictures.ENDINGS:
-        read_images = images.folder if path.is_dir() else images.tar if _is_tar(path) else images.single
-        return Source(str(path), *read_images(path, resize=resize, skip_unreadable=skip_unreadable))
-    raise ValueError(f"{path} has the unknown ending {path.suffix!r}. What can be opened: {KINDS}.")
 
 
 def _divided(source: Source, divide: float) -> Source:
@@ -189,5 +180,40 @@ def _from_object(data: Any) -> Source:
             f"cannot open a {type(data).__name__}. Give a path ({KINDS}), a numpy array, or a torch Dataset with a "
             "length."
         )
-    items = Items(data)
-    return Source(type(data).__name__, items.shape, items.dtype, items.read)
+    return source_of_items(data)
+
+
+def source_of_items(data: Any) -> Source:
+    """Rows of anything with a length and items, such as a torch ``Dataset``, read when they are asked for.
+
+    Of an item that is a tuple the first part is taken; tensors (channels, height, width) come with the channels last.
+    """
+    kind = type(data).__name__
+    if len(data) == 0:
+        raise ValueError(f"the {kind} holds no rows.")
+    first = _item(data, 0)
+
+    def read(rows: np.ndarray) -> np.ndarray:
+        out = np.empty((len(rows), *first.shape), dtype=first.dtype)
+        for i, row in enumerate(rows):
+            item = _item(data, int(row))
+            if item.shape != first.shape or item.dtype != first.dtype:
+                raise ValueError(
+                    f"item {row} of the {kind} is {item.dtype} of shape {item.shape}, and item 0 {first.dtype} of "
+                    f"shape {first.shape}; bring them to one, for instance in its transform."
+                )
+            out[i] = item
+        return out
+
+    return Source(kind, (len(data), *first.shape), first.dtype, read)
+
+
+def _item(data: Any, row: int) -> np.ndarray:
+    item = data[row]
+    if isinstance(item, tuple | list):
+        item = item[0]
+    channels_first = type(item).__module__.startswith("torch") and item.ndim == 3 and item.shape[0] in (1, 3, 4)
+    item = np.asarray(item)
+    if channels_first:
+        item = item[0] if item.shape[0] == 1 else np.moveaxis(item, 0, -1)
+    return item

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from unbraid.data.arrays import Opened, check_numbers, choose_key, damaged
+from unbraid.data.arrays import Opened, choose_key, damaged, held, reading
 from unbraid.runtime.extras import require
 
 SHOWN = 12  # columns that an error lists
@@ -14,13 +14,7 @@ SEPARATORS = (",", ";", "\t")
 
 
 def open_table(path: Path, columns: Sequence[str] | None) -> tuple[Opened, list[str]]:
-    """((shape, dtype, read), names) of the numbers in a table; all columns, or those that are named."""
-    values, names = columns_of(path, columns)
-    return (values.shape, values.dtype, lambda rows: values[rows]), names
-
-
-def columns_of(path: Path, columns: Sequence[str] | None) -> tuple[np.ndarray, list[str]]:
-    """The numbers of a table and the names of their columns; text and gaps are refused with the column's name."""
+    """((shape, dtype, read), names) of a table's numbers, all or these columns; text and gaps are refused by name."""
     frame = read_frame(path)
     chosen = frame if columns is None else frame[_checked(path, frame, columns)]
     names = [str(name) for name in chosen.columns]
@@ -38,7 +32,7 @@ def columns_of(path: Path, columns: Sequence[str] | None) -> tuple[np.ndarray, l
             f"{path} has gaps: {int(gaps.max())} of {len(chosen)} values of the column {gaps.idxmax()!r} are missing. "
             "Fill them, remove those rows, or choose other columns (columns=[...], --columns A,B)."
         )
-    return chosen.to_numpy(), names
+    return held(path, chosen.to_numpy()), names
 
 
 def column_of(path: Path, name: str) -> np.ndarray:
@@ -132,27 +126,23 @@ def _mat(path: Path, key: str | None) -> Opened:
             arrays = {name: item for name, item in file.items() if isinstance(item, h5py.Dataset)}
             values = np.asarray(arrays[choose_key(path, list(arrays), key)]).T
     else:
-        try:
+        with reading(path):
             found = scipy.io.loadmat(path)
-        except Exception as error:
-            raise damaged(path, error) from error
         arrays = {name: value for name, value in found.items() if isinstance(value, np.ndarray)}
         values = arrays[choose_key(path, list(arrays), key)]
-    return _held(path, values)
+    return held(path, values)
 
 
 def _h5ad(path: Path, key: str | None) -> Opened:
     """``X`` of single cells, or what the key names: ``layers/counts``, ``obsm/X_pca``."""
     anndata = require("anndata", "cells")
-    try:
+    with reading(path):
         cells = anndata.read_h5ad(path)
-    except Exception as error:
-        raise damaged(path, error) from error
     places = {"X": cells.X} if cells.X is not None else {}
     for group in ("layers", "obsm"):
         places |= {f"{group}/{name}": value for name, value in getattr(cells, group).items()}
     values = places[choose_key(path, list(places), key if key or "X" not in places else "X")]
-    return _held(path, values.toarray() if hasattr(values, "toarray") else np.asarray(values))
+    return held(path, values.toarray() if hasattr(values, "toarray") else np.asarray(values))
 
 
 def _netcdf(path: Path, key: str | None) -> Opened:
@@ -161,16 +151,11 @@ def _netcdf(path: Path, key: str | None) -> Opened:
     try:
         with xarray.open_dataset(path) as file:
             variables = [str(name) for name, value in file.data_vars.items() if value.ndim]
-            return _held(path, file[choose_key(path, variables, key)].to_numpy())
+            return held(path, file[choose_key(path, variables, key)].to_numpy())
     except ValueError:
         raise
     except Exception as error:
         raise damaged(path, error) from error
-
-
-def _held(path: Path, values: np.ndarray) -> Opened:
-    check_numbers(path, values.dtype)
-    return values.shape, values.dtype, lambda rows: values[rows]
 
 
 HELD: dict[str, Callable[[Path, str | None], Opened]] = {".mat": _mat, ".h5ad": _h5ad, ".nc": _netcdf}

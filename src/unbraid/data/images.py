@@ -81,23 +81,26 @@ def tar(path: Path, resize: tuple[int, int] | None, skip_unreadable: bool) -> Op
 def _opened(path: Path, names: list[str], load: Load, resize: tuple[int, int] | None, skip_unreadable: bool) -> Opened:
     @functools.lru_cache(maxsize=2)  # the frames of a file are asked for one after the other
     def decoded(name: str) -> np.ndarray:
-        frames = decode(load(name), name)
+        try:
+            frames = decode(load(name), name)
+        except UnreadableError as error:
+            raise UnreadableError(
+                f"the image {name} in {path} cannot be read ({error}). Remove or replace it, or open the data with "
+                "skip_unreadable=True."
+            ) from error
         return frames if resize is None else np.stack([resized(frame, resize) for frame in frames])
 
-    def frames_of(name: str) -> np.ndarray:
-        try:
-            return early[name] if name in early else decoded(name)
-        except UnreadableError as error:
-            raise _unreadable(path, name, error) from error
+    def frame_at(place: Place) -> np.ndarray:
+        name, number = place
+        return (early[name] if name in early else decoded(name))[number]
 
     places, early = _places(path, names, decoded, skip_unreadable)
-    first = frames_of(places[0][0])[places[0][1]]
+    first = frame_at(places[0])
 
     def read(rows: np.ndarray) -> np.ndarray:
         out = np.empty((len(rows), *first.shape), dtype=first.dtype)
         for i, row in enumerate(rows):
-            name, frame = places[row]
-            found = frames_of(name)[frame]
+            found = frame_at(places[row])
             if found.ndim == 2 and first.ndim == 3:
                 found = np.repeat(found[..., None], first.shape[2], axis=2)
             _check_like(path, first, places[0], found, places[row])
@@ -126,10 +129,10 @@ def _places(
         if skip_unreadable or name.lower().endswith(FRAMED):
             try:
                 frames = decoded(name)
-            except UnreadableError as error:
+            except UnreadableError:
                 if skip_unreadable:
                     continue
-                raise _unreadable(path, name, error) from error
+                raise
             count, room = len(frames), room - frames.nbytes
             if room >= 0:
                 early[name] = frames
@@ -137,13 +140,6 @@ def _places(
     if not places:
         raise ValueError(f"none of the images in {path} can be read. Check that they are complete.")
     return places, early
-
-
-def _unreadable(path: Path, name: str, error: Exception) -> ValueError:
-    return ValueError(
-        f"the image {name} in {path} cannot be read ({error}). Remove or replace it, or open the data with "
-        "skip_unreadable=True."
-    )
 
 
 def _check_like(path: Path, first: np.ndarray, place: Place, found: np.ndarray, other: Place) -> None:

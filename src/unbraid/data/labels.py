@@ -65,8 +65,11 @@ def _kind(y: np.ndarray) -> str:
         return "classes" if y.ndim == 1 else "continuous"
     if y.ndim == 1:
         return "classes" if (y == np.round(y)).all() and len(np.unique(y)) <= max(2, len(y) // 2) else "continuous"
-    rows = (y >= -1e-6).all() and np.allclose(y.sum(1), 1, atol=1e-3)
-    return "soft" if rows else "continuous"
+    return "soft" if _are_weights(y) else "continuous"
+
+
+def _are_weights(y: np.ndarray) -> bool:
+    return bool((y >= -1e-6).all()) and np.allclose(y.sum(1), 1, atol=1e-3)
 
 
 def _classes(y: np.ndarray) -> Labels:
@@ -86,7 +89,7 @@ def _classes(y: np.ndarray) -> Labels:
 
 
 def _soft(y: np.ndarray) -> Labels:
-    if y.ndim != 2 or (y < -1e-6).any() or not np.allclose(y.sum(1), 1, atol=1e-3):
+    if y.ndim != 2 or not _are_weights(y):
         raise ValueError(
             f"soft labels must be (n, C) weights of at least 0 with rows that sum to 1; received shape {y.shape}. "
             "Divide the rows by their sums."

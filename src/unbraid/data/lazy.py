@@ -120,37 +120,6 @@ def _picked(block: Any, rows: NDArray, work: Callable[[NDArray], NDArray]) -> ND
     return work(block if len(rows) == len(block) else block[rows])
 
 
-def sample_lazily(
-    X: Any,
-    count: int,
-    random_state: np.random.RandomState,
-    work: Callable[[NDArray], NDArray],
-    on_read: Callable[[int], Any],
-) -> NDArray:
-    """``work`` of ``count`` rows, drawn without replacement, in their order; of all rows if there are no more.
-
-    Parameters
-    ----------
-    X : Dask array (n, ...)
-    count : int
-    random_state : RandomState
-    work : callable (rows, ...) -> array (rows, features)
-    on_read : callable (int)
-        Called with the number of rows that were read.
-
-    Returns
-    -------
-    array (min(count, n), features)
-    """
-    n = int(X.shape[0])
-    rows = np.arange(n) if n <= count else distinct_numbers(n, count, random_state)
-    parts = []
-    for passed, done in picked_rows(X, rows, work):
-        on_read(passed)
-        parts.append(done)
-    return np.concatenate(parts)
-
-
 def distinct_numbers(n: int, count: int, random_state: np.random.RandomState) -> NDArray[np.int64]:
     """``count`` of the numbers below ``n``, each as likely as the others, increasing; no list of all n is made.
 

@@ -1,9 +1,10 @@
 """X and everything that is known about its rows: checked against each other once, with one fingerprint."""
 
 import zlib
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -117,19 +118,14 @@ class Observations:
         """Some rows, by their numbers or a mask, in memory; of the pairs those with both rows among them."""
         index = np.arange(len(self))[np.asarray(rows)]
         part = {
-            name: None if getattr(self, name) is None else getattr(self, name)[index]
-            for name in KEPT
-            if name != "pairs"
+            name: getattr(self, name)[index] for name in KEPT if getattr(self, name) is not None and name != "pairs"
         }
-        pairs = None
         if self.pairs is not None:
             place = np.full(len(self), -1)
             place[index[::-1]] = np.arange(len(index))[::-1]
             pairs = place[self.pairs]
-            pairs = pairs[(pairs >= 0).all(axis=1)]
-        if hasattr(self.X, "iloc"):
-            return Observations(self.X.iloc[index], pairs=pairs, **part)
-        return Observations(_rows(self.X).take(index), pairs=pairs, **part)
+            part["pairs"] = pairs[(pairs >= 0).all(axis=1)]
+        return Observations(self.X.iloc[index] if hasattr(self.X, "iloc") else _rows(self.X).take(index), **part)
 
     def __getitem__(self, rows: Any) -> "Observations":
         """As ``subset``, the way in which scikit-learn splits arrays."""
@@ -141,9 +137,8 @@ class Observations:
 
     def fingerprint(self, uses: Collection[str] = EVIDENCE) -> str:
         """Identifies these data and the evidence of these names; it reads all rows that are in memory."""
-        return "; ".join(
-            f"{name} {mark}" for name, mark in {"X": _rows(self.X).fingerprint(), **self.marks(uses)}.items()
-        )
+        marks = {"X": _rows(self.X).fingerprint(), **self.marks(uses)}
+        return "; ".join(f"{name} {mark}" for name, mark in marks.items())
 
 
 def observe(X: Any, **evidence: Any) -> Observations:
@@ -192,10 +187,6 @@ def _finite(name: str, values: NDArray, n: int) -> NDArray:
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         raise ValueError(f"{name} hold {int((~np.isfinite(values)).sum())} NaN or infinite values. Fill them in.")
     return values
-
-
-def _one_per_row(name: str, values: NDArray, n: int) -> NDArray:
-    return _per_row(name, values, n, axes=(1,))
 
 
 def _pairs(name: str, values: NDArray, n: int) -> NDArray:
@@ -247,12 +238,12 @@ def _time(name: str, values: NDArray, n: int) -> NDArray:
     return values
 
 
-_CHECKS = {
+_CHECKS: dict[str, Callable[..., NDArray]] = {
     "labels": _per_row,
     "pairs": _pairs,
     "time": _time,
-    "sets": _one_per_row,
+    "sets": partial(_per_row, axes=(1,)),
     "covariates": _finite,
     "factors": _per_row,
-    "names": _one_per_row,
+    "names": partial(_per_row, axes=(1,)),
 }

@@ -1,7 +1,5 @@
 """One image file to an array of its frames, with the values that it holds."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +19,15 @@ class UnreadableError(ValueError):
     """A file that is no picture, is damaged, or is of a kind whose values would be changed by reading it."""
 
 
-@contextmanager
-def _decoding_errors(name: str) -> Iterator[None]:
-    """Whatever a decoder raises, as one kind of error; a library that is missing is not the file's fault."""
+def decode(file: Any, name: str) -> np.ndarray:
+    """All frames of a file: (frames, height, width) or (frames, height, width, channels), in the stored type.
+
+    Whatever a decoder raises becomes one kind of error; a library that is missing is not the file's fault.
+    """
+    ending = Path(name).suffix.lower()
+    special = {TIFF: _tiff, DICOM: _dicom, VIDEO: _video}
     try:
-        yield
+        return next((read for endings, read in special.items() if ending in endings), _plain)(file)
     except (ModuleNotFoundError, UnreadableError, MemoryError):
         raise
     except Exception as error:
@@ -36,21 +38,6 @@ def _decoding_errors(name: str) -> Iterator[None]:
                 name="imagecodecs",
             ) from error
         raise UnreadableError(words.splitlines()[0].rstrip(".")) from error
-
-
-def decode(file: Any, name: str) -> np.ndarray:
-    """All frames of a file: (frames, height, width) or (frames, height, width, channels), in the stored type."""
-    ending = Path(name).suffix.lower()
-    with _decoding_errors(name):
-        if ending in TIFF:
-            frames = _tiff(file)
-        elif ending in DICOM:
-            frames = _dicom(file)
-        elif ending in VIDEO:
-            frames = _video(file)
-        else:
-            frames = _plain(file)
-    return frames
 
 
 def _plain(file: Any) -> np.ndarray:
@@ -126,13 +113,9 @@ def _tiff(file: Any) -> np.ndarray:
         if len({(s.shape, s.dtype) for s in series}) > 1:
             shapes = ", ".join(str(s.shape) for s in series[:4])
             raise UnreadableError(f"it holds pictures of different sizes or types: {shapes}")
-        frames = [_frames(s.asarray(), s.axes, _is_opaque(tiff)) for s in series]
+        opaque = not getattr(tiff.pages[0], "extrasamples", ())  # otherwise the last sample is opacity
+        frames = [_frames(s.asarray(), s.axes, opaque) for s in series]
         return frames[0] if len(frames) == 1 else np.concatenate(frames)
-
-
-def _is_opaque(tiff: Any) -> bool:
-    """Whether all samples are colours; otherwise the last is opacity."""
-    return not getattr(tiff.pages[0], "extrasamples", ())
 
 
 def _frames(values: np.ndarray, axes: str, opaque: bool) -> np.ndarray:

@@ -12,13 +12,13 @@ was fitted on floats refuses uint8 pictures, unless it asks for floats in [0, 1]
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.data.lazy import sample_lazily
+from unbraid.data.lazy import distinct_numbers, picked_rows
 from unbraid.data.sources import as_source, is_dataset, is_lazy, is_sliceable, shared
 
 BLOCK_BYTES = 64 * 2**20
@@ -77,23 +77,21 @@ class Rows:
             self._n = drawn if self.endless else len(X)
             self.dtype = np.dtype(X.dtype)
         elif is_sliceable(X):
-            _check_known_shape(X)
+            if any(isinstance(s, float) for s in X.shape):  # NaN, as of a Dask array that was filtered
+                raise ValueError(f"X has the unknown shape {X.shape}. Call X.compute_chunk_sizes() first.")
             self.row_shape = tuple(int(s) for s in X.shape[1:])
             self._n = int(X.shape[0]) if len(X.shape) else 0
             self.dtype = np.dtype(X.dtype)
         else:
-            self.row_shape, self.dtype, self._n = *self._first_block(), None
+            first = next(iter(self.stored()), None)
+            if first is None:
+                raise ValueError("X yields no block at all: there is nothing to fit.")
+            self.row_shape, self.dtype, self._n = tuple(first.shape[1:]), first.dtype, None
         self._check_kind(fewest)
         self.n_features = int(np.prod(self.row_shape))
         self.is_picture = self.dtype.kind in "bu" and self.dtype.itemsize == 1 and len(self.row_shape) in (2, 3)
         self.unit = self._find_unit()
         self.in_unit_interval = False  # set by read_as: floats must then lie in [0, 1]
-
-    def _first_block(self) -> tuple[tuple[int, ...], np.dtype]:
-        first = next(iter(self.stored()), None)
-        if first is None:
-            raise ValueError("X yields no block at all: there is nothing to fit.")
-        return tuple(first.shape[1:]), first.dtype
 
     def _check_kind(self, fewest: int) -> None:
         if self.dtype.kind == "c":
@@ -107,11 +105,10 @@ class Rows:
                 "Expected 2D array, got 1D array instead: rows are samples, columns are features. Reshape your data "
                 "with X.reshape(-1, 1) if it has a single feature or X.reshape(1, -1) if it is a single sample."
             )
+        shape = (self._n, *self.row_shape)
         if min(self.row_shape) == 0:
-            shape = (self._n, *self.row_shape)
             raise ValueError(f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required.")
         if self._n is not None and self._n < fewest:
-            shape = (self._n, *self.row_shape)
             raise ValueError(
                 f"Found array with {self._n} sample(s) (shape={shape}) while a minimum of {fewest} is required. "
                 "Give more rows."
@@ -235,12 +232,11 @@ class Rows:
                 here = numbers[(numbers >= start) & (numbers < start + len(block))] - start
                 start += len(block)
                 if len(here):
-                    yield self.clean(block[here]).reshape(len(here), -1)
+                    yield self._flat(block[here])
             return
         step = max(1, BLOCK_BYTES // (self.float_dtype.itemsize * self.n_features))
         for start in range(0, len(numbers), step):
-            some = numbers[start : start + step]
-            yield self.clean(self.take(some)).reshape(len(some), -1)
+            yield self._flat(self.take(numbers[start : start + step]))
 
     def clean(self, block: NDArray) -> NDArray:
         """Stored values as checked floats in the model's unit."""
@@ -291,8 +287,7 @@ class Rows:
         """
         blocks = shared(self.source)
         if is_lazy(blocks):
-            work = _Prepared(self._bare(), then)
-            return sample_lazily(blocks, count, random_state, work, self.on_read)
+            return self._sample_lazily(blocks, count, random_state, then)
         kept: NDArray | None = None
         total = 0
         for block in self.stored():
@@ -305,8 +300,7 @@ class Rows:
             chosen = np.flatnonzero(place < count)
             if not len(chosen):
                 continue
-            rows = self.clean(block if len(chosen) == len(block) else block[chosen]).reshape(len(chosen), -1)
-            rows = then(rows) if then else rows
+            rows = self._flat(block if len(chosen) == len(block) else block[chosen], then)
             if kept is None:
                 room = count if self._n is None else min(count, self._n)
                 kept = np.empty((min(room, max(len(rows), 1024)), rows.shape[1]), dtype=rows.dtype)
@@ -320,11 +314,22 @@ class Rows:
             return np.empty((0, self.n_features), dtype=self.float_dtype)
         return kept[: min(total, count)]
 
-    def _bare(self) -> "Rows":
-        """The rules of these rows without the rows: what a task needs to check some of them."""
-        bare = copy(self)
-        bare.source, bare.on_read = None, _pass
-        return bare
+    def _sample_lazily(self, X: Any, count: int, random_state: np.random.RandomState, then: Any) -> NDArray:
+        """The same of a Dask array, in the order of its rows: each is prepared where its block is."""
+        rules = copy(self)  # without the rows: what a task needs to check some of them
+        rules.source, rules.on_read = None, _pass
+        n = int(X.shape[0])
+        rows = np.arange(n) if n <= count else distinct_numbers(n, count, random_state)
+        parts = []
+        for passed, done in picked_rows(X, rows, partial(rules._flat, then=then)):
+            self.on_read(passed)
+            parts.append(done)
+        return np.concatenate(parts)
+
+    def _flat(self, block: NDArray, then: Callable[[NDArray], NDArray] | None = None) -> NDArray:
+        """Stored rows as checked, flat floats, mapped by ``then``."""
+        rows = self.clean(block).reshape(len(block), -1)
+        return then(rows) if then else rows
 
     def fingerprint(self) -> str:
         """Identifies this data: shape, type, and a checksum of all rows in memory, or of some elsewhere."""
@@ -341,18 +346,6 @@ class Rows:
         return f"{' x '.join(map(str, (len(self), *self.row_shape)))} {self.dtype} {found:08x}"
 
 
-@dataclass(frozen=True)
-class _Prepared:
-    """Stored rows as checked, flat floats, mapped by ``then``; it travels to the workers that hold the rows."""
-
-    rules: Rows
-    then: Callable[[NDArray], NDArray] | None
-
-    def __call__(self, block: NDArray) -> NDArray:
-        rows = self.rules.clean(block).reshape(len(block), -1)
-        return self.then(rows) if self.then else rows
-
-
 def _pass(rows: int) -> None:
     """Nobody asks how far the reading is."""
 
@@ -364,8 +357,3 @@ def checksum(values: NDArray, start: int = 0) -> int:
     True
     """
     return zlib.crc32(np.ascontiguousarray(values).data.cast("B") if values.size else b"", start)
-
-
-def _check_known_shape(X: Any) -> None:
-    if any(isinstance(s, float) for s in X.shape):  # NaN, as of a Dask array that was filtered
-        raise ValueError(f"X has the unknown shape {X.shape}. Call X.compute_chunk_sizes() first.")

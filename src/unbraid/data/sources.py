@@ -47,60 +47,6 @@ class Blocks:
         return iter(self.blocks() if callable(self.blocks) else self.blocks)
 
 
-class Items:
-    """Rows of anything with a length and items, such as a torch ``Dataset``, read when they are asked for.
-
-    Of an item that is a tuple the first part is taken; tensors (channels, height, width) come with the channels last.
-
-    Parameters
-    ----------
-    data : object with ``len`` and items
-
-    Attributes
-    ----------
-    shape : tuple of int
-    dtype : numpy dtype
-    """
-
-    def __init__(self, data: Any):
-        if len(data) == 0:
-            raise ValueError(f"the {type(data).__name__} holds no rows.")
-        self._data = data
-        self._first = _item(data, 0)
-        self.shape, self.dtype = (len(data), *self._first.shape), self._first.dtype
-
-    def __len__(self) -> int:
-        return self.shape[0]
-
-    def __getitem__(self, rows: Any) -> NDArray:
-        return self.read(np.atleast_1d(np.arange(len(self))[rows]))
-
-    def read(self, rows: NDArray) -> NDArray:
-        """The rows with these numbers."""
-        first = self._first
-        out = np.empty((len(rows), *first.shape), dtype=first.dtype)
-        for i, row in enumerate(rows):
-            item = _item(self._data, int(row))
-            if item.shape != first.shape or item.dtype != first.dtype:
-                raise ValueError(
-                    f"item {row} of the {type(self._data).__name__} is {item.dtype} of shape {item.shape}, and item 0 "
-                    f"{first.dtype} of shape {first.shape}; bring them to one, for instance in its transform."
-                )
-            out[i] = item
-        return out
-
-
-def _item(data: Any, row: int) -> NDArray:
-    item = data[row]
-    if isinstance(item, tuple | list):
-        item = item[0]
-    channels_first = type(item).__module__.startswith("torch") and item.ndim == 3 and item.shape[0] in (1, 3, 4)
-    item = np.asarray(item)
-    if channels_first:
-        item = item[0] if item.shape[0] == 1 else np.moveaxis(item, 0, -1)
-    return item
-
-
 def is_sliceable(X: Any) -> bool:
     """Whether rows can be had by slices, as of an array."""
     return hasattr(X, "shape") and hasattr(X, "__getitem__") and hasattr(X, "dtype")
@@ -203,7 +149,9 @@ def _of_torch(X: Any) -> Any:
     if data is not None and isinstance(X, data.IterableDataset):
         raise TypeError(f"X is a {type(X).__name__} without a length. Give unbraid.Blocks(lambda: batches_of(X)).")
     if data is not None and isinstance(X, data.Dataset):
-        return Items(X)
+        from unbraid.data.files import source_of_items
+
+        return source_of_items(X)
     if callable(X) or isinstance(X, Iterator):
         return Blocks(X)
     if isinstance(X, str | bytes) or hasattr(X, "__fspath__"):

@@ -142,9 +142,9 @@ class Subset(Listed):
         Their factors, where it has no end.
     """
 
-    def __init__(self, parent: Dataset, rows: np.ndarray | None = None, factors: np.ndarray | None = None):
-        self.parent = parent
-        self._rows, self._factors = rows, factors
+    def __init__(self, parent: Any, rows: np.ndarray | None = None, factors: np.ndarray | None = None):
+        self.parent, self._rows = parent, rows
+        self._factors = parent.factors_at(rows) if factors is None else factors
         self.name = parent.name
         self.factor_names, self.factor_sizes = parent.factor_names, parent.factor_sizes
         self.factor_ranges = parent.factor_ranges
@@ -155,26 +155,19 @@ class Subset(Listed):
         return self.parent.factor_groups
 
     def __len__(self) -> int:
-        return len(self._rows if self._rows is not None else self._factors)  # type: ignore[arg-type]
+        return len(self._factors)
 
     def factors_at(self, rows: Any) -> np.ndarray:
-        rows = self._check_rows(rows)
-        if self._factors is not None:
-            return self._factors[rows].copy()
-        assert isinstance(self.parent, Finite)
-        return self.parent.factors_at(self._rows[rows])  # type: ignore[index]
+        return self._factors[self._check_rows(rows)]
 
     def subset(self, rows: Any, random_state: RandomState = None) -> "Subset":
         chosen = super().subset(rows, random_state)._rows
-        if self._factors is not None:
-            return Subset(self.parent, factors=self._factors[chosen])
-        return Subset(self.parent, rows=self._rows[chosen])  # type: ignore[index]
+        return Subset(self.parent, None if self._rows is None else self._rows[chosen], self._factors[chosen])
 
     def _render(self, factors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return self.parent._render(factors, rng)
 
     def _render_rows(self, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        if self._rows is not None:
-            assert isinstance(self.parent, Finite)
-            return self.parent._render_rows(self._rows[rows], rng)
-        return self._render(self.factors_at(rows), rng)
+        if self._rows is None:
+            return self._render(self.factors_at(rows), rng)
+        return self.parent._render_rows(self._rows[rows], rng)

@@ -1,15 +1,14 @@
 """MNIST, EMNIST and CelebA from their original files."""
 
 import gzip
-import io
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from unbraid.data.arrays import damaged, spool
-from unbraid.datasets.loaded import Folder
+from unbraid.data.arrays import damaged
+from unbraid.datasets.loaded import Folder, shaped, unpacked
 from unbraid.datasets.storage import find, locate
 from unbraid.datasets.tables import Table
 
@@ -29,7 +28,7 @@ def mnist(split: str = "train", folder: Folder = None) -> Table:
     if stem is None:
         raise ValueError(f"split is train or test; received {split!r}.")
     images, labels = (
-        read_idx(_gz(find((f"{name}.gz", name), folder, what="mnist")))
+        read_idx(find((f"{name}.gz", name), folder, what="mnist"))
         for name in (f"{stem}-images-idx3-ubyte", f"{stem}-labels-idx1-ubyte")
     )
     return _digits("mnist", images, labels, 10)
@@ -48,7 +47,7 @@ def emnist(subset: str, split: str = "train", folder: Folder = None) -> Table:
     if split not in ("train", "test"):
         raise ValueError(f"split is train or test; received {split!r}.")
     stems = [f"emnist-{subset}-{split}-{k}-ubyte" for k in ("images-idx3", "labels-idx1")]
-    images, labels = (read_idx(_emnist_stream(stem, folder)) for stem in stems)
+    images, labels = (_emnist_file(stem, folder) for stem in stems)
     if subset == "letters":
         labels = labels - 1  # the file counts letters from 1
     return _digits(f"emnist-{subset}", images.transpose(0, 2, 1), labels, EMNIST_CLASSES[subset])
@@ -64,46 +63,27 @@ def _digits(name: str, images: np.ndarray, labels: np.ndarray, n_classes: int) -
     )
 
 
-Stream = tuple[Path, Any]
-
-
-def _gz(path: Path) -> Stream:
-    return path, gzip.open(path) if path.suffix == ".gz" else path.open("rb")
-
-
-def _emnist_stream(stem: str, folder: Folder) -> Stream:
+def _emnist_file(stem: str, folder: Folder) -> np.ndarray:
     archive = locate(("gzip.zip", "emnist.zip"), folder)
     if archive is None or locate((f"{stem}.gz", stem), folder):
-        return _gz(find((f"{stem}.gz", stem, "gzip.zip"), folder, what="emnist"))
+        return read_idx(find((f"{stem}.gz", stem, "gzip.zip"), folder, what="emnist"))
     try:
         with zipfile.ZipFile(archive) as file:
             inside = [n for n in file.namelist() if n.endswith(f"{stem}.gz")]
             if not inside:
                 raise ValueError(f"{archive} has no {stem}.gz; it has {', '.join(file.namelist()[:4])}, ...")
-            return archive / inside[0], gzip.open(io.BytesIO(file.read(inside[0])))
+            return read_idx(archive / inside[0], gzip.open(file.open(inside[0])))
     except zipfile.BadZipFile as error:
         raise damaged(archive, error) from error
 
 
-def read_idx(source: Stream) -> np.ndarray:
+def read_idx(path: Path, stream: Any = None) -> np.ndarray:
     """An idx file: two zero bytes, a type, the number of dimensions, big-endian sizes, the numbers."""
-    path, stream = source
-    try:
-        with stream:
-            data = spool(stream)
-    except (OSError, EOFError) as error:
-        raise damaged(path, error) from error
+    data = unpacked(path, stream)
     if len(data) < 4 or bytes(data[:3]) != b"\x00\x00\x08":
         raise ValueError(f"{path} is not an idx file of bytes: it starts with {bytes(data[:4])!r}.")
-    n_dims = int(data[3])
-    shape = tuple(int(s) for s in data[4 : 4 + 4 * n_dims].view(">u4"))
-    rest = data[4 + 4 * n_dims :]
-    if len(rest) != int(np.prod(shape)):
-        raise ValueError(
-            f"{path} is truncated: {shape} needs {int(np.prod(shape))} bytes, and it has {len(rest)}. Download it "
-            "again."
-        )
-    return np.asarray(rest).reshape(shape)
+    start = 4 + 4 * int(data[3])
+    return shaped(path, data[start:], data[4:start].view(">u4"), "u1")
 
 
 def celeba(folder: Folder = None, image_size: int | None = 64) -> Table:

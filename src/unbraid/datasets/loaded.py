@@ -2,17 +2,18 @@
 
 import gzip
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from unbraid.data.arrays import damaged, open_array
+from unbraid.data.arrays import damaged, open_array, spool
 from unbraid.datasets.dsprites import DSprites
 from unbraid.datasets.finite import Grid
 from unbraid.datasets.registry import REMOTE, places
 from unbraid.datasets.storage import find
-from unbraid.datasets.tables import LoadedGrid
+from unbraid.datasets.tables import LoadedGrid, Reader
 
 Folder = str | os.PathLike | None
 SHAPES3D = ("floor_hue", "wall_hue", "object_hue", "scale", "shape", "orientation")
@@ -53,14 +54,12 @@ def dsprites(file: str | os.PathLike | None = None, dtype: Any = "float32") -> G
     if shape[1:] != (64, 64) or classes_shape not in ((shape[0], 6), (shape[0], 5)):
         raise wrong_shape(path, shape, "(n, 64, 64) images with (n, 6) classes")
     classes = read_classes(np.arange(shape[0]))[:, -5:]
-    sizes = classes.max(axis=0) + 1
-    order = _grid_order(path, classes, sizes)
-    white = 255 if drawn.dtype == np.uint8 else 1
+    white = drawn.dtype.type(255 if drawn.dtype == np.uint8 else 1)
 
     def read(rows: np.ndarray) -> np.ndarray:
-        return read_images(order[rows]).astype(drawn.dtype) * drawn.dtype.type(white)
+        return read_images(rows).astype(drawn.dtype) * white
 
-    return LoadedGrid("dsprites", drawn.factor_names, sizes, (64, 64), drawn.dtype, read)
+    return _grid("dsprites", drawn.factor_names, path, classes, (64, 64), drawn.dtype, read)
 
 
 def shapes3d(folder: Folder = None) -> Grid:
@@ -73,19 +72,24 @@ def shapes3d(folder: Folder = None) -> Grid:
     labels_shape, _, read_labels = open_array(path, "labels")
     if len(shape) != 4 or shape[3] != 3 or labels_shape != (shape[0], 6):
         raise wrong_shape(path, shape, "(480000, 64, 64, 3) images with (480000, 6) labels")
-    labels = read_labels(np.arange(shape[0]))
-    classes = np.stack([np.unique(column, return_inverse=True)[1] for column in labels.T], axis=1)
+    return _grid("shapes3d", SHAPES3D, path, _classes(read_labels(np.arange(shape[0]))), shape[1:], dtype, read)
+
+
+def _classes(labels: np.ndarray) -> np.ndarray:
+    """Class indices 0, 1, ... of every column."""
+    return np.stack([np.unique(column, return_inverse=True)[1] for column in labels.T], axis=1)
+
+
+def _grid(
+    name: str, factor_names: Sequence[str], path: Path, classes: np.ndarray, shape: tuple, dtype: np.dtype, read: Reader
+) -> Grid:
+    """The grid of a file that has the cells in any order, with the classes (n, n_factors) of each."""
     sizes = classes.max(axis=0) + 1
-    order = _grid_order(path, classes, sizes)
-    return LoadedGrid("shapes3d", SHAPES3D, sizes, shape[1:], dtype, lambda rows: read(order[rows]))
-
-
-def _grid_order(path: Path, classes: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Row of the file for each cell of the grid."""
     cells = np.ravel_multi_index(tuple(classes.T.astype(np.int64)), tuple(sizes))
     if len(cells) != np.prod(sizes) or len(np.unique(cells)) != len(cells):
         raise wrong_shape(path, classes.shape, f"every combination of {tuple(int(s) for s in sizes)} classes once")
-    return np.argsort(cells)
+    order = np.argsort(cells)
+    return LoadedGrid(name, factor_names, sizes, shape, dtype, lambda rows: read(order[rows]))
 
 
 def mpi3d(kind: str, folder: Folder = None, factor_sizes: tuple[int, ...] | None = None) -> Grid:
@@ -191,10 +195,8 @@ def smallnorb(folder: Folder = None, split: str = "all", image_size: int = 64) -
         stacks.append(_resized(dat[:, :1], image_size)[:, 0])
         tables.append(np.column_stack([cat, info]))
     images, table = np.concatenate(stacks), np.concatenate(tables)
-    classes = np.stack([np.unique(column, return_inverse=True)[1] for column in table.T], axis=1)
-    sizes = classes.max(axis=0) + 1
-    order = _grid_order(Path(f"smallnorb ({split})"), classes, sizes)
-    return LoadedGrid("smallnorb", NORB, sizes, images.shape[1:], images.dtype, lambda rows: images[order[rows]])
+    source, shape = Path(f"smallnorb ({split})"), images.shape[1:]
+    return _grid("smallnorb", NORB, source, _classes(table), shape, images.dtype, images.__getitem__)
 
 
 _NORB_TOYS = {"training": "46789", "testing": "01235"}
@@ -203,20 +205,31 @@ _NORB_TYPES = {0x1E3D4C55: "u1", 0x1E3D4C54: "<i4", 0x1E3D4C51: "<f4", 0x1E3D4C5
 
 def read_norb(path: Path) -> np.ndarray:
     """NORB's binary matrix: a type, the number of dimensions, at least three sizes, the numbers (little endian)."""
-    try:
-        raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    except (OSError, EOFError) as error:
-        raise damaged(path, error) from error
-    if len(raw) < 20:
-        raise ValueError(f"{path} is truncated: {len(raw)} bytes, shorter than its header.")
-    kind, n_dims = np.frombuffer(raw, "<i4", 2)
+    data = unpacked(path)
+    if len(data) < 20:
+        raise ValueError(f"{path} is truncated: {len(data)} bytes, shorter than its header.")
+    kind, n_dims = data[:8].view("<i4")
     if int(kind) not in _NORB_TYPES or not 1 <= n_dims <= 8:
         raise ValueError(f"{path} is not a NORB matrix: it starts with {int(kind):#x}.")
-    shape = tuple(int(s) for s in np.frombuffer(raw, "<i4", max(3, n_dims), 8)[:n_dims])
-    dtype, start = np.dtype(_NORB_TYPES[int(kind)]), 8 + 4 * max(3, n_dims)
-    if len(raw) - start != int(np.prod(shape)) * dtype.itemsize:
+    start = 8 + 4 * max(3, n_dims)
+    return shaped(path, data[start:], data[8 : 8 + 4 * n_dims].view("<i4"), _NORB_TYPES[int(kind)])
+
+
+def unpacked(path: Path, stream: Any = None) -> np.ndarray:
+    """The bytes of a file, or of a stream from it, without their compression."""
+    try:
+        with stream or (gzip.open(path) if path.suffix == ".gz" else path.open("rb")) as file:
+            return spool(file)
+    except (OSError, EOFError) as error:
+        raise damaged(path, error) from error
+
+
+def shaped(path: Path, data: np.ndarray, sizes: np.ndarray, dtype: str) -> np.ndarray:
+    """Bytes as an array of these sizes, which its header announced."""
+    shape = tuple(int(s) for s in sizes)
+    needed = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    if len(data) != needed:
         raise ValueError(
-            f"{path} is truncated: {shape} needs {int(np.prod(shape)) * dtype.itemsize} bytes, and it has "
-            f"{len(raw) - start}. Download it again."
+            f"{path} is truncated: {shape} needs {needed} bytes, and it has {len(data)}. Download it again."
         )
-    return np.frombuffer(raw, dtype, offset=start).reshape(shape)
+    return np.asarray(data).view(dtype).reshape(shape)

@@ -1,7 +1,6 @@
 """A ray-cast room similar to Shapes3D: one object on a floor between walls."""
 
 import colorsys
-from collections import OrderedDict
 
 import numpy as np
 
@@ -49,19 +48,18 @@ class Room(Grid):
             )
         self.shape = (image_size, image_size, 3)
         self.samples, self.keep = samples, keep
-        self._views: OrderedDict[tuple[int, int, int], np.ndarray] = OrderedDict()
+        self._views: dict[tuple[int, int, int], np.ndarray] = {}
 
     def _view(self, scale: int, shape: int, angle: int) -> np.ndarray:
         """Brightness of floor, wall, object and highlight in every pixel: (height * width, 4)."""
         key = (scale, shape, angle)
-        if key in self._views:
-            self._views.move_to_end(key)
-            return self._views[key]
-        view = cast_room(shape, SCALES[scale], ANGLES[angle], self.shape[0], self.samples)
-        self._views[key] = view.reshape(-1, 4)
+        view = self._views.pop(key, None)
+        if view is None:
+            view = cast_room(shape, SCALES[scale], ANGLES[angle], self.shape[0], self.samples).reshape(-1, 4)
+        self._views[key] = view  # at the end: the first is the one that was not used for longest
         if len(self._views) > self.keep:
-            self._views.popitem(last=False)
-        return self._views[key]
+            del self._views[next(iter(self._views))]
+        return view
 
     def _render(self, factors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         out = np.empty((len(factors), *self.shape), dtype=np.float32)

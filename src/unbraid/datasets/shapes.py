@@ -15,13 +15,8 @@ def image_shape(image_size: Any) -> tuple[int, ...]:
     """
     shape = (image_size, image_size) if np.ndim(image_size) == 0 else tuple(image_size)
     whole = all(isinstance(s, int | np.integer) for s in shape)
-    if (
-        not whole
-        or len(shape) not in (2, 3)
-        or shape[2:] not in ((), (3,))
-        or min(shape[:2]) < 8
-        or shape[0] != shape[1]
-    ):
+    side = shape[0] if shape else 0
+    if not whole or side < 8 or shape not in ((side, side), (side, side, 3)):
         raise ValueError(
             f"image_size is a side of 8 pixels or more, or (side, side) or (side, side, 3); received {image_size!r}."
         )

@@ -34,7 +34,6 @@ class Turntable(Continuous):
     """
 
     name = "turntable"
-    dtype: np.dtype = np.dtype(np.float32)
 
     def __init__(
         self,
@@ -94,7 +93,6 @@ class TurningPatch(Continuous):
     """
 
     name = "turning-patch"
-    dtype: np.dtype = np.dtype(np.float32)
 
     def __init__(self, image_size: int = 32, moves: int = 1, pivot: float = 0.0):
         if moves not in (0, 1, 2) or image_size < 16 or not 0 <= pivot <= 0.3:

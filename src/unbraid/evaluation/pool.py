@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 
@@ -12,35 +12,6 @@ from unbraid.data.sources import is_lazy
 from unbraid.trust.warnings import warn
 
 _AT_ONCE = 1000
-
-
-@runtime_checkable
-class _Encoder(Protocol):
-    """A model, of this library or another."""
-
-    def transform(self, X: Any) -> Any: ...
-
-
-@runtime_checkable
-class _Sampler(Protocol):
-    """A data set, of this library or another."""
-
-    def sample(self, n: int, random_state: int | None = None) -> tuple[Any, Any]: ...
-
-
-@runtime_checkable
-class _OfKinds(Protocol):
-    """A data set that declares which factors are circular."""
-
-    factor_names: tuple[str, ...]
-    factor_kinds: tuple[str, ...] | None
-
-
-@runtime_checkable
-class _Array(Protocol):
-    """Numbers in memory: arrays, frames (whose ``transform`` and ``sample`` mean something else), tensors."""
-
-    def __array__(self) -> np.ndarray: ...
 
 
 def encode_pool(
@@ -60,8 +31,7 @@ def encode_pool(
         factors, X = _pool_of(truth[1], truth[0], n, random_state)
     elif _is_dataset(truth):
         X, factors = truth.sample(n, random_state=random_state)
-        if isinstance(truth, _OfKinds):
-            _warn_of_angles(truth)
+        _warn_of_angles(truth)
     else:
         raise TypeError(
             f"a {type(codes).__name__} needs data to encode; received {type(truth).__name__}. "
@@ -78,23 +48,27 @@ def encode_pool(
 
 
 def _encoder(given: Any) -> Callable[[Any], Any] | None:
-    """The function that encodes observations, if the argument is an encoder."""
-    if isinstance(given, _Array):
+    """The function that encodes observations, if the argument is a model or a function.
+
+    Frames are arrays: their ``transform`` and ``sample`` mean something else.
+    """
+    if hasattr(given, "__array__"):
         return None
-    if isinstance(given, _Encoder):
+    if hasattr(given, "transform"):
         return given.transform
-    return given if callable(given) and not isinstance(given, _Sampler) else None
+    return given if callable(given) and not hasattr(given, "sample") else None
 
 
 def _is_dataset(given: Any) -> bool:
     return isinstance(given, str) or (
-        isinstance(given, _Sampler) and not isinstance(given, _Array) and not isinstance(given, _Encoder)
+        hasattr(given, "sample") and not hasattr(given, "__array__") and not _encoder(given)
     )
 
 
-def _warn_of_angles(data: "_OfKinds") -> None:
+def _warn_of_angles(data: Any) -> None:
     """Warn that metrics treat an angle as a number, which jumps where the circle closes."""
-    angles = [name for name, kind in zip(data.factor_names, data.factor_kinds or ()) if kind == "circle"]
+    kinds = getattr(data, "factor_kinds", None) or ()  # data sets of others do not declare them
+    angles = [data.factor_names[i] for i, kind in enumerate(kinds) if kind == "circle"]
     if angles:
         warn("UB106", names=", ".join(angles), stacklevel=4)
 

@@ -151,13 +151,12 @@ def draw_sample(
 def _array(factors: ArrayLike) -> np.ndarray:
     """Factors as one array that keeps the kind of each column."""
     truth = check_factors(factors)
-    if truth.discrete.all():
-        return truth.values.astype(np.int64)
-    if not truth.discrete.any():
-        return truth.values
+    columns = [truth.column(k) for k in range(len(truth.discrete))]
+    if len(set(truth.discrete)) == 1:
+        return np.column_stack(columns)
     mixed = np.empty(truth.values.shape, dtype=object)
-    for k, discrete in enumerate(truth.discrete):
-        mixed[:, k] = truth.values[:, k].astype(np.int64).tolist() if discrete else truth.values[:, k].tolist()
+    for k, column in enumerate(columns):
+        mixed[:, k] = column.tolist()
     return mixed
 
 

@@ -51,32 +51,23 @@ def bar(description: str, total: float | None = None, *, show: bool | None = Non
     if not (sys.stderr.isatty() and style != "off" if show is None else show):
         yield lambda amount=1, **notes: None
         return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich import console, progress
 
     columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[notes]}"),
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TimeElapsedColumn(),
+        progress.TimeRemainingColumn(),
+        progress.TextColumn("{task.fields[notes]}"),
     )
-    with Progress(*columns, console=Console(stderr=True)) as progress:
-        task = progress.add_task(description, total=total, notes="")
+    with progress.Progress(*columns, console=console.Console(stderr=True)) as shown:
+        task = shown.add_task(description, total=total, notes="")
 
         def advance(amount: float = 1, **notes: float | str) -> None:
-            text = _words(notes)
-            progress.update(task, advance=amount)
+            shown.update(task, advance=amount)
             if notes:
-                progress.update(task, notes=text)
+                shown.update(task, notes=_words(notes))
 
         yield advance
 

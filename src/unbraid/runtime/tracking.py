@@ -18,7 +18,8 @@ from typing import Any, Protocol
 from unbraid.runtime.extras import require
 
 Figures = Mapping[str, float]
-_active: ContextVar["_Session | None"] = ContextVar("tracker", default=None)
+# The tracker, and how often each name was taken: the second VAE of a run is ``VAE-2``.
+_active: ContextVar["tuple[Tracker, Counter[str]] | None"] = ContextVar("tracker", default=None)
 
 
 class Tracker(Protocol):
@@ -118,18 +119,6 @@ class TensorBoard:
         self._events.close()
 
 
-class _Session:
-    """A tracker, and the names that were taken: the second VAE of a run is ``VAE-2``."""
-
-    def __init__(self, tracker: Tracker):
-        self.tracker = tracker
-        self._taken: Counter[str] = Counter()
-
-    def name(self, wanted: str) -> str:
-        self._taken[wanted] += 1
-        return wanted if self._taken[wanted] == 1 else f"{wanted}-{self._taken[wanted]}"
-
-
 @contextmanager
 def tracking(tracker: Tracker) -> Iterator[Tracker]:
     """Send what is trained and scored within to a tracker.
@@ -160,7 +149,7 @@ def tracking(tracker: Tracker) -> Iterator[Tracker]:
     """
     if _active.get() is not None:
         raise ValueError("tracking is on already; end it before another begins, or write one tracker that does both.")
-    before = _active.set(_Session(tracker))
+    before = _active.set((tracker, Counter()))
     failed = True
     try:
         yield tracker
@@ -174,17 +163,19 @@ class Track:
     """What one training or evaluation reports; does nothing outside of ``tracking``."""
 
     def __init__(self, wanted: str, parameters: Mapping[str, Any]):
-        self._session = _active.get()
-        if self._session is not None:
-            self._room = self._session.name(wanted)
-            self._session.tracker.parameters({f"{self._room}/{k}": _plain(v) for k, v in parameters.items()})
+        self._tracker: Tracker | None
+        self._tracker, taken = _active.get() or (None, Counter())
+        taken[wanted] += 1
+        self._room = wanted if taken[wanted] == 1 else f"{wanted}-{taken[wanted]}"
+        if self._tracker is not None:
+            self._tracker.parameters({f"{self._room}/{k}": _plain(v) for k, v in parameters.items()})
 
     def __call__(self, record: Mapping[str, Any], step: int) -> None:
         """Figures of one step; what is no finite number stays out, a list becomes one figure an entry.
 
         No name may continue another after a slash: a file store of MLflow makes folders of them.
         """
-        if self._session is None:
+        if self._tracker is None:
             return
         found: dict[str, float] = {}
         for name, value in record.items():
@@ -193,7 +184,7 @@ class Track:
                 if isinstance(number, int | float) and entry != "step" and math.isfinite(number):
                     found[f"{self._room}/{entry}"] = float(number)
         if found:
-            self._session.tracker.figures(found, step)
+            self._tracker.figures(found, step)
 
 
 def _plain(value: Any) -> Any:
