@@ -20,7 +20,6 @@ extensions = [
     "results_page",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
-    "metric_table",
     "reproduction_page",
     "study_answers",
     "warning_list",

@@ -4,6 +4,8 @@ A new metric is held to it by its line in the table. The exceptions below are pr
 """
 
 import dataclasses
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,7 @@ RNG = np.random.default_rng(0)
 SIZES = (3, 4, 5)
 N = 700
 SMALL = dataclasses.replace(
-    ub.evaluation.PROTOCOLS["fast"], name="small", n_batches=300, n_batches_test=200, downstream_sizes=(200,)
+    ub.evaluation.PROTOCOLS["fast"], name="small", n_batches=300, n_batches_test=200, downstream_sizes=(60,)
 )
 VARIANTS = (
     Metric("mcc_out_of_sample", lambda s, p, seed: m.mcc(s.factors, s.codes, test_size=0.5)),
@@ -39,8 +41,20 @@ class Given:
         return self.factors, self.codes
 
 
+SEEN: dict[tuple, tuple[float, ...]] = {}
+
+
 def row_of(metric, index):
-    return lambda factors, codes: metric.compute(Given(factors, codes), SMALL, 0)[index]
+    """One row of a metric. Of the same arrays, a metric is computed once for its rows and for all tests."""
+
+    def compute(factors, codes):
+        arrays = [a for a in (factors, codes) if isinstance(a, np.ndarray) and a.dtype != object]
+        key = (metric.name, *((a.dtype.str, a.shape, a.tobytes()) for a in arrays))
+        if len(arrays) < 2 or key not in SEEN:
+            SEEN[key] = metric.compute(Given(factors, codes), SMALL, 0)
+        return SEEN[key][index]
+
+    return compute
 
 
 LINES = {
@@ -98,8 +112,12 @@ def test_the_table_names_what_is_public_and_nothing_twice():
         module, _, name = place.partition(".")
         assert module not in m.__all__, "once imported, the module would hide the function"
         assert getattr(m, name).__module__ == f"unbraid.metrics.{module}"
-    for metric in METRICS:
-        assert bool(metric.asks) == bool(metric.fails) == bool(metric.public), f"{metric.name} is half documented"
+
+
+def test_the_page_says_what_each_metric_asks_and_how_it_fails():
+    page = Path(__file__).parents[2] / "docs" / "metrics.rst"
+    rows = re.findall(r"^   \* - ``(\w+)``\n     - .+\n     - .+$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert rows == [metric.public[0].partition(".")[2] for metric in METRICS if metric.public]
 
 
 @kinds
@@ -108,7 +126,7 @@ def test_bounds(name, kind):
     factors = FACTORS[kind]
     rng = np.random.default_rng(5)
     z = noisy(factors)
-    for codes in (z, rng.normal(size=z.shape), np.hstack([z, z]), np.hstack([z, rng.normal(size=(N, 4))]), z[:, :1]):
+    for codes in (z, rng.normal(size=z.shape), np.hstack([z, rng.normal(size=(N, 4))])):
         assert within_bounds(name, EVERY[name](factors, codes))
 
 
@@ -249,7 +267,7 @@ def test_nan_is_an_error(name):
 def test_more_and_fewer_codes_than_factors(name, kind):
     factors = FACTORS[kind]
     z = noisy(factors)
-    for codes in (z[:, :1], z[:, :2], np.hstack([z, noisy(factors, seed=8), noisy(factors, seed=9)])):
+    for codes in (z[:, :1], z[:, :2], np.hstack([z, z, noisy(factors, seed=9)])):
         assert within_bounds(name, EVERY[name](factors, codes))
 
 
@@ -276,7 +294,7 @@ def test_a_mixed_table_keeps_the_kind_of_each_column(name):
 def test_inputs_are_left_alone(name):
     factors, z = FACTORS["discrete"].copy(), noisy(FACTORS["discrete"])
     before = factors.copy(), z.copy()
-    EVERY[name](factors, z)
+    LINES[name][0].compute(Given(factors, z), SMALL, 0)
     assert (factors == before[0]).all()
     assert (z == before[1]).all()
 

@@ -57,7 +57,7 @@ def test_size_is_factors_over_codes():
 @pytest.mark.parametrize("probe", ["fourier", "trees"])
 def test_noise_is_not_explicit(factors, probe):
     """By the bare formula it would be: no probe is better than the weakest."""
-    assert m.loss_capacity(factors[:500], RNG.normal(size=(500, 3)), probe=probe).explicitness == 0
+    assert m.loss_capacity(factors[:300, :1], RNG.normal(size=(300, 3)), probe=probe).explicitness == 0
 
 
 def test_a_factor_that_is_not_told_counts_nothing():
@@ -65,10 +65,10 @@ def test_a_factor_that_is_not_told_counts_nothing():
     np.testing.assert_allclose(m.loss_capacity(NUMBERS, codes).per_factor, [1, 0], atol=1e-6)
 
 
-@pytest.mark.parametrize("probe", ["fourier", "trees"])
+@pytest.mark.parametrize("probe", ["fourier", pytest.param("trees", marks=pytest.mark.slow)])
 def test_explicitness_falls_as_the_map_bends(probe):
-    some = slice(600)
-    scores = [m.loss_capacity(NUMBERS[some], wound(t)[some], probe=probe).explicitness for t in (0.4, 0.75, 0.9)]
+    first = NUMBERS[:500, :1]
+    scores = [m.loss_capacity(first, wound(t)[:500, ::2], probe=probe).explicitness for t in (0.4, 0.75, 0.9)]
     assert scores[0] > 0.95
     assert scores[0] > scores[1] + 0.015 > scores[2] + 0.03
 

@@ -44,7 +44,15 @@ def test_sampled_scores(golden):
     assert ub.metrics.beta_vae(factors, codes) == pytest.approx(scores["beta_vae_sampled"], abs=0.02)
 
 
-@pytest.mark.parametrize("backend", ["compiled", pytest.param("gbt", marks=pytest.mark.slow)])
+DCI_CASES = [("clean", "compiled"), ("mixed", "compiled")]
+DCI_SLOW = [(name, backend) for backend in ("compiled", "gbt") for name in SCORES if (name, backend) not in DCI_CASES]
+
+
+@pytest.mark.parametrize(
+    ("golden", "backend"),
+    [*DCI_CASES, *(pytest.param(*case, marks=pytest.mark.slow) for case in DCI_SLOW)],
+    indirect=["golden"],
+)
 def test_dci_of_boosted_trees(golden, backend):
     arrays, scores = golden
     expected = scores["dci"]

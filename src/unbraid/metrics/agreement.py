@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import permutations
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -84,12 +85,9 @@ def udr(
         alive = [a & (np.atleast_1d(k) > threshold) for a, k in zip(alive, kl)]
     kept = [z[:, a] for z, a in zip(models, alive)]
     pairwise = np.full((len(kept), len(kept)), np.nan)
-    for i in range(len(kept)):
-        for j in range(len(kept)):
-            if i != j:
-                pairwise[i, j] = _agreement(kept[i], kept[j], kind, alpha)
-    others = [np.delete(pairwise[:, j], j) for j in range(len(kept))]
-    return UDR(np.array([np.median(o) for o in others]), pairwise)
+    for i, j in permutations(range(len(kept)), 2):
+        pairwise[i, j] = _agreement(kept[i], kept[j], kind, alpha)
+    return UDR(np.nanmedian(pairwise, axis=0), pairwise)
 
 
 def _agreement(a: np.ndarray, b: np.ndarray, kind: str, alpha: float) -> float:
@@ -105,16 +103,7 @@ def _lasso(a: np.ndarray, b: np.ndarray, alpha: float) -> np.ndarray:
 
     a, b = (a - a.mean(axis=0)) / a.std(axis=0), (b - b.mean(axis=0)) / b.std(axis=0)
     model = Lasso(
-        alpha=alpha,
-        fit_intercept=True,
-        precompute=False,
-        copy_X=True,
-        max_iter=1000,
-        tol=1e-4,
-        warm_start=False,
-        positive=False,
-        random_state=0,
-        selection="cyclic",
+        alpha=alpha, fit_intercept=True, precompute=False, max_iter=1000, tol=1e-4, positive=False, selection="cyclic"
     )
     return np.atleast_2d(model.fit(a, b).coef_).reshape(b.shape[1], a.shape[1]).T
 

@@ -19,6 +19,10 @@ class Factors:
     def take(self, rows: np.ndarray) -> "Factors":
         return Factors(self.values[rows], self.discrete)
 
+    def column(self, k: int) -> np.ndarray:
+        """Classes as integers, quantities as floats."""
+        return self.values[:, k].astype(np.int64) if self.discrete[k] else self.values[:, k]
+
     def varying(self) -> "Factors":
         """The factors with more than one value; the others cannot be scored."""
         keep = np.ptp(self.values, axis=0) > 0

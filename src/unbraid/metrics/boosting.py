@@ -5,6 +5,8 @@ The same loss, residuals, split criterion, leaf values and importances as scikit
 is sorted once, and a split parts each sorted feature in two, so that looking for a cut is one pass over an array.
 """
 
+import math
+
 import numpy as np
 
 from unbraid.runtime.kernels import njit
@@ -32,15 +34,26 @@ class Boosting:
             n_outputs = 1 if len(share) == 2 else len(share)
             self.start_ = np.log(share[1:] / share[:1]) if n_outputs == 1 else np.log(share)
             targets = np.stack([labels == c for c in range(len(share))[-n_outputs:]], axis=1).astype(np.float64)
+            # math.exp is the function that compiled code calls; numpy's may differ in the last digit
+            odds = np.array([math.exp(s) for s in self.start_ - self.start_.max()])
+            chance = odds / sum(odds) if n_outputs > 1 else np.array([1 / (1 + math.exp(-self.start_[0]))])
         else:
-            self.start_, targets = np.array([y.mean()]), y[:, None].astype(np.float64)
-        kind = 0 if not self.discrete else targets.shape[1]
-        order = np.argsort(X, axis=0, kind="stable").T.astype(np.uint32)
-        ordered = np.take_along_axis(X.T, order, axis=1).astype(np.float32)
-        raw = np.tile(self.start_, (len(X), 1))
-        self.features_, self.cuts_, self.leaves_, self.feature_importances_ = _boost(
-            X.astype(np.float32), order, ordered, targets, raw, kind, self.n_estimators, self.learning_rate
-        )
+            chance = self.start_ = np.array([y.mean()])
+            targets = y[:, None].astype(np.float64)
+        n_trees, n_outputs = self.n_estimators, targets.shape[1]
+        kind = n_outputs if self.discrete else 0
+        order = np.argsort(X, axis=0, kind="stable").T
+        orders = np.tile(order.astype(np.uint32), (_DEPTH, 1, 1))
+        values = np.tile(np.take_along_axis(X.T, order, axis=1).astype(np.float32), (_DEPTH, 1, 1))
+        inverse = 1 / np.maximum(np.arange(len(X) + 1.0), 1)
+        raw, chance = (np.tile(row, (len(X), 1)) for row in (self.start_, chance))
+        self.features_ = np.zeros((n_trees, n_outputs, _INNER), dtype=np.int64)
+        self.cuts_ = np.zeros((n_trees, n_outputs, _INNER), dtype=np.float32)
+        self.leaves_ = np.zeros((n_trees, n_outputs, _LEAVES))
+        trees = self.features_, self.cuts_, self.leaves_
+        given = X.astype(np.float32), orders, values, inverse, targets
+        gains = _boost(*given, raw, chance, kind, self.learning_rate, *trees)
+        self.feature_importances_ = gains / (len(X) * n_trees * n_outputs)
         return self
 
     def predict(self, X: np.ndarray) -> np.ndarray:
@@ -54,33 +67,27 @@ class Boosting:
 @njit()
 def _boost(
     X: np.ndarray,
-    order: np.ndarray,
-    ordered: np.ndarray,
+    orders: np.ndarray,
+    values: np.ndarray,
+    inverse: np.ndarray,
     targets: np.ndarray,
     raw: np.ndarray,
+    chance: np.ndarray,
     kind: int,
-    n_estimators: int,
     rate: float,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """``kind``: 0 squared error, 1 binary log loss, K log loss of K classes."""
+    features: np.ndarray,
+    cuts: np.ndarray,
+    leaves: np.ndarray,
+) -> np.ndarray:
+    """Fill in the trees; the gain of each feature. ``kind``: 0 squared error, 1 binary log loss, K that of K classes.
+
+    Loops, here and below: slices and functions of numpy take seconds to compile.
+    """
     n, n_outputs = targets.shape
-    features = np.zeros((n_estimators, n_outputs, _INNER), dtype=np.int64)
-    cuts = np.zeros((n_estimators, n_outputs, _INNER), dtype=np.float32)
-    leaves = np.zeros((n_estimators, n_outputs, _LEAVES))
     gains = np.zeros(X.shape[1])
-    inverse = np.ones(n + 1)
-    for i in range(1, n + 1):
-        inverse[i] = 1 / i
-    orders = np.empty((_DEPTH, *order.shape), dtype=np.uint32)
-    values = np.empty((_DEPTH, *order.shape), dtype=np.float32)
-    for d in range(len(order)):  # loops, here and below: slices and functions of numpy take seconds to build
-        for j in range(n):
-            orders[0, d, j], values[0, d, j] = order[d, j], ordered[d, j]
-    chance = np.empty((n, n_outputs))
     residual, factor = np.empty(n), np.empty(_LEAVES)
     node = np.empty(n, dtype=np.uint8)
-    _probabilities(raw, chance, kind)
-    for t in range(n_estimators):
+    for t in range(len(features)):
         for k in range(n_outputs):
             for i in range(n):
                 residual[i] = targets[i, k] - chance[i, k]
@@ -94,6 +101,7 @@ def _boost(
                     chance[i, k] *= factor[node[i]]
                 else:
                     raw[i, k] += leaves[t, k, node[i]]
+                    chance[i, k] = raw[i, k] if kind == 0 else 1 / (1 + np.exp(-raw[i, k]))
         if kind > 1:
             for i in range(n):
                 whole = 0.0
@@ -101,29 +109,7 @@ def _boost(
                     whole += chance[i, k]
                 for k in range(n_outputs):
                     chance[i, k] /= whole
-        else:
-            _probabilities(raw, chance, kind)
-    for d in range(len(gains)):
-        gains[d] /= n * n_estimators * n_outputs
-    return features, cuts, leaves, gains
-
-
-@njit()
-def _probabilities(raw: np.ndarray, chance: np.ndarray, kind: int) -> None:
-    for i in range(len(raw)):
-        if kind == 0:
-            chance[i, 0] = raw[i, 0]
-        elif kind == 1:
-            chance[i, 0] = 1 / (1 + np.exp(-raw[i, 0]))
-        else:
-            top, whole = raw[i, 0], 0.0
-            for k in range(raw.shape[1]):
-                top = max(top, raw[i, k])
-            for k in range(raw.shape[1]):
-                chance[i, k] = np.exp(raw[i, k] - top)
-                whole += chance[i, k]
-            for k in range(raw.shape[1]):
-                chance[i, k] /= whole
+    return gains
 
 
 @njit()
@@ -169,22 +155,20 @@ def _grow(
             n_left = 0
             for j in range(start, end):
                 i = orders[level, 0, j]
-                right = X[i, feature] > cut
-                node[i] = 2 * node[i] + right
-                n_left += not right
+                goes_right = X[i, feature] > cut
+                node[i] = 2 * node[i] + goes_right
+                n_left += not goes_right
             inner[2 * a + 1], inner[2 * a + 2] = start + n_left, end
             if level + 1 < _DEPTH:
-                for d in range(n_features):
-                    _part(
-                        orders[level, d],
-                        values[level, d],
-                        node,
-                        start,
-                        start + n_left,
-                        end,
-                        orders[level + 1, d],
-                        values[level + 1, d],
-                    )
+                for d in range(n_features):  # rows of the left child to the front, of the right one behind, in order
+                    left, right = start, start + n_left
+                    for j in range(start, end):
+                        i = orders[level, d, j]
+                        odd = np.int64(node[i] & 1)
+                        place = left + odd * (right - left)  # without a branch, which the processor could not foresee
+                        orders[level + 1, d, place], values[level + 1, d, place] = i, values[level, d, j]
+                        left += 1 - odd
+                        right += odd
         bounds = inner
 
 
@@ -203,28 +187,6 @@ def _scan(
         if gain > best and values[j] > values[j - 1]:
             best, place = gain, (values[j] + values[j - 1]) / 2
     return best, place
-
-
-@njit()
-def _part(
-    order: np.ndarray,
-    values: np.ndarray,
-    node: np.ndarray,
-    start: np.int64,
-    middle: np.int64,
-    end: np.int64,
-    new_order: np.ndarray,
-    new_values: np.ndarray,
-) -> None:
-    """Rows of the left child (an even number) to the front, those of the right one behind, both in order."""
-    left, right = start, middle
-    for j in range(start, end):
-        i = order[j]
-        goes_right = np.int64(node[i] & 1)
-        place = left + goes_right * (right - left)  # without a branch, which the processor could not foresee
-        new_order[place], new_values[place] = i, values[j]
-        left += 1 - goes_right
-        right += goes_right
 
 
 @njit()

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,7 +10,7 @@ from numpy.typing import ArrayLike
 from unbraid.metrics.arrays import Split, choose, split
 from unbraid.metrics.importance import dci
 from unbraid.metrics.logistic import standardise
-from unbraid.metrics.trees import BACKENDS, canonical_ranks, mode
+from unbraid.metrics.trees import BACKENDS, canonical_ranks, without_codes
 
 _FOURIER = tuple(2**t - 1 for t in range(9))  # random features added to the codes; capacity log2(1 + features)
 _DEPTHS = (1, 2, 3, 4, 6, 8, 12, 16)
@@ -142,11 +143,10 @@ def dci_es(
     >>> dci_es(factors, np.sin(5 * factors), backend="extra_trees").explicitness < 0.9
     True
     """
-    parts = split(factors, codes, factors_test, codes_test, test_size=test_size, random_state=random_state)
-    curve = _loss_capacity(parts, probe, random_state)
-    found = dci(
-        factors, codes, factors_test, codes_test, backend=backend, test_size=test_size, random_state=random_state
-    )
+    arrays = factors, codes, factors_test, codes_test
+    rows: Any = {"test_size": test_size, "random_state": random_state}
+    curve = loss_capacity(*arrays, probe=probe, **rows)
+    found = dci(*arrays, backend=backend, **rows)
     return DCIES(
         disentanglement=found.disentanglement,
         completeness=found.completeness,
@@ -191,26 +191,12 @@ def loss_capacity(
     >>> loss_capacity(factors, -2.0 * factors).explicitness
     1.0
     """
-    parts = split(factors, codes, factors_test, codes_test, test_size=test_size, random_state=random_state)
-    return _loss_capacity(parts, probe, random_state)
-
-
-def curve_explicitness(capacity: np.ndarray, loss: np.ndarray, baseline: float) -> float:
-    """E of one curve of lowest losses so far.
-
-    >>> steps = np.arange(5.0)
-    >>> curve_explicitness(steps, np.zeros(5), 1.0), curve_explicitness(steps, 1 - steps / 4, 1.0)
-    (1.0, 0.0)
-    """
-    area = np.sum(((loss[:-1] + loss[1:]) / 2 - loss[-1]) * np.diff(capacity))
-    return float(1 - area / (0.5 * (capacity[-1] - capacity[0]) * baseline))
-
-
-def _loss_capacity(parts: Split, probe: str, random_state: int | None) -> LossCapacity:
     choose(probe, ("fourier", "trees"), "probe")
+    parts = split(factors, codes, factors_test, codes_test, test_size=test_size, random_state=random_state)
     probes = _fourier(parts, random_state) if probe == "fourier" else _trees(parts, random_state)
     steps = np.log2(1 + np.array(_FOURIER)) if probe == "fourier" else np.array(_DEPTHS, dtype=float)
-    without = _without_codes(parts)
+    guesses = [without_codes(v, discrete) for v, discrete in zip(parts.factors.values.T, parts.factors.discrete)]
+    without = _losses(parts, np.array(guesses))
     baseline = without.mean(axis=0)
     losses = np.array([_losses(parts, predicted) for predicted in probes])  # (n_probes, n_test, n_factors)
     if not len(losses):  # every code is constant
@@ -226,9 +212,15 @@ def _loss_capacity(parts: Split, probe: str, random_state: int | None) -> LossCa
     return LossCapacity(steps, lowest, baseline, scores, len(baseline) / parts.codes.shape[1], probe)
 
 
-def _without_codes(parts: Split) -> np.ndarray:
-    truth = parts.factors
-    return _losses(parts, np.array([mode(v) if d else v.mean() for v, d in zip(truth.values.T, truth.discrete)]))
+def curve_explicitness(capacity: np.ndarray, loss: np.ndarray, baseline: float) -> float:
+    """E of one curve of lowest losses so far.
+
+    >>> steps = np.arange(5.0)
+    >>> curve_explicitness(steps, np.zeros(5), 1.0), curve_explicitness(steps, 1 - steps / 4, 1.0)
+    (1.0, 0.0)
+    """
+    area = np.sum(((loss[:-1] + loss[1:]) / 2 - loss[-1]) * np.diff(capacity))
+    return float(1 - area / (0.5 * (capacity[-1] - capacity[0]) * baseline))
 
 
 def _losses(parts: Split, predicted: np.ndarray) -> np.ndarray:
@@ -239,10 +231,11 @@ def _losses(parts: Split, predicted: np.ndarray) -> np.ndarray:
 
 def _fourier(parts: Split, random_state: int | None) -> Iterator[np.ndarray]:
     """Predictions (n_test, n_factors) from the codes and the first of the random features."""
-    z, z_test = _oriented(*standardise(parts.codes, parts.codes_test))
+    z, z_test = standardise(parts.codes, parts.codes_test)
     n_codes = z.shape[1]
     if not n_codes:
         return
+    z, z_test = _oriented(z, z_test)
     rng = np.random.default_rng(random_state)
     frequency = rng.normal(size=(_FOURIER[-1], n_codes)).T / np.sqrt(n_codes)
     phase = rng.uniform(0, 2 * np.pi, size=_FOURIER[-1])
@@ -257,8 +250,6 @@ def _fourier(parts: Split, random_state: int | None) -> Iterator[np.ndarray]:
 
 def _oriented(z: np.ndarray, z_test: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Mirrored and ordered as the data decide, so that sign and order of the codes do not reach the random features."""
-    if not z.shape[1]:
-        return z, z_test
     first = (np.abs(z) > 1e-9).argmax(axis=0)
     sign = np.sign(z[first, np.arange(z.shape[1])])
     order = np.lexsort((z * sign)[:64])
@@ -292,7 +283,6 @@ def _trees(parts: Split, random_state: int | None) -> Iterator[np.ndarray]:
     for depth in _DEPTHS:
         predicted = np.empty(parts.factors_test.values.shape)
         for k, discrete in enumerate(parts.factors.discrete):
-            v = parts.factors.values[:, k]
             model = BACKENDS["extra_trees"](discrete, random_state).set_params(max_depth=depth)
-            predicted[:, k] = model.fit(X, v.astype(np.int64) if discrete else v).predict(X_test)
+            predicted[:, k] = model.fit(X, parts.factors.column(k)).predict(X_test)
         yield predicted

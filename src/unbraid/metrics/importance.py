@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unbraid.metrics.arrays import split
-from unbraid.metrics.trees import tree_importances
+from unbraid.metrics.arrays import choose, split
+from unbraid.metrics.trees import BACKENDS, accuracy, canonical_ranks, without_codes
 
 
 @dataclass(frozen=True)
@@ -89,16 +89,22 @@ def dci(
     >>> scores.disentanglement > 0.99, scores.informativeness
     (True, 1.0)
     """
+    choose(backend, tuple(BACKENDS), "backend")
     parts = split(factors, codes, factors_test, codes_test, test_size=test_size, random_state=random_state)
-    found = tree_importances(parts, backend, random_state)
-    return DCI(
-        disentanglement=weighted_purity(found.importance),
-        completeness=weighted_purity(found.importance.T),
-        informativeness=float(found.test_score.mean()),
-        informativeness_train=float(found.train_score.mean()),
-        importance=found.importance,
-        backend=backend,
-    )
+    X, X_test, order = canonical_ranks(parts.codes, parts.codes_test)
+    importance = np.zeros((parts.codes.shape[1], len(parts.factors.discrete)))
+    scores = []
+    for k, discrete in enumerate(parts.factors.discrete):
+        v, v_test = parts.factors.column(k), parts.factors_test.column(k)
+        predicted = predicted_test = without_codes(v, discrete)
+        if len(order):
+            model = BACKENDS[backend](discrete, random_state).fit(X, v)
+            found = np.asarray(model.feature_importances_, dtype=float)
+            importance[order, k] = found / found.sum() if found.sum() > 0 else 0  # 0 if no split was made
+            predicted, predicted_test = model.predict(X), model.predict(X_test)
+        scores.append((accuracy(predicted, v, discrete), accuracy(predicted_test, v_test, discrete)))
+    train, test = np.mean(scores, axis=0).tolist()
+    return DCI(weighted_purity(importance), weighted_purity(importance.T), test, train, importance, backend)
 
 
 def weighted_purity(matrix: np.ndarray) -> float:

@@ -18,11 +18,9 @@ class Metric:
     score : callable (sample, protocol, seed) -> float or result, optional
         The metric of a :class:`~unbraid.evaluation.sample.Sample` with the settings of a
         :class:`~unbraid.evaluation.Protocol`. If None, :func:`unbraid.evaluate` leaves the metric out.
-    asks, fails : str
-        What it requires of the codes, and its known failures: two cells of the table in the documentation. A line
-        without them is a variant of the previous line.
     public : tuple of str
-        The function, and the other public names that come with it, as "module.name".
+        The function, and the other public names that come with it, as "module.name"; of a variant of the previous
+        line none.
     reads : dict of str to callable
         Name of each row, and how to get its value from the result. By default one row with the metric's name.
     needs : tuple of str
@@ -42,8 +40,6 @@ class Metric:
 
     name: str
     score: Score | None
-    asks: str = ""
-    fails: str = ""
     public: tuple[str, ...] = ()
     reads: dict[str, Callable[[Any], float]] = field(default_factory=dict)
     needs: tuple[str, ...] = ("factors",)

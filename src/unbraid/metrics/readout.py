@@ -10,7 +10,7 @@ from scipy.stats import rankdata
 
 from unbraid.metrics.arrays import Factors, choose, split
 from unbraid.metrics.logistic import fit_logistic, standardise
-from unbraid.metrics.trees import BACKENDS, accuracy, canonical_ranks, mode
+from unbraid.metrics.trees import BACKENDS, accuracy, canonical_ranks, without_codes
 
 
 @dataclass(frozen=True)
@@ -109,43 +109,28 @@ def downstream(
         else:
             X, X_test, _ = canonical_ranks(parts.codes[rows], parts.codes_test)
         for k, discrete in enumerate(parts.factors.discrete):
-            v, v_test = parts.factors.values[rows, k], parts.factors_test.values[:, k]
-            scores[i, k] = _score(X, v, X_test, v_test, discrete, classifier, random_state)
+            v = parts.factors.column(k)[rows]
+            predicted = without_codes(v, discrete)
+            if X.shape[1] and np.ptp(v) > 0:
+                model = _linear(discrete) if classifier == "logistic" else BACKENDS[classifier](discrete, random_state)
+                predicted = model.fit(X, v).predict(X_test)
+            scores[i, k] = accuracy(predicted, parts.factors_test.column(k), discrete)
     return Downstream(sizes, scores.mean(axis=1), scores, classifier)
 
 
-def _score(
-    X: np.ndarray,
-    v: np.ndarray,
-    X_test: np.ndarray,
-    v_test: np.ndarray,
-    discrete: bool,
-    classifier: str,
-    random_state: int | None,
-) -> float:
-    if np.ptp(v) == 0 or not X.shape[1]:
-        predicted = np.full(len(v_test), mode(v) if discrete else v.mean())
-    else:
-        model = _linear(discrete) if classifier == "logistic" else BACKENDS[classifier](discrete, random_state)
-        predicted = model.fit(X, v.astype(np.int64) if discrete else v).predict(X_test)
-    return accuracy(predicted, v_test, discrete)
-
-
 _PENALTIES = np.logspace(-4, 4, 10)
+_N_FOLDS = 5
 
 
 class _CrossValidatedLogistic:
-    """Multinomial logistic regression, its penalty chosen by 5 folds."""
-
-    def __init__(self, n_folds: int = 5):
-        self.n_folds = n_folds
+    """Multinomial logistic regression, its penalty chosen by cross-validation."""
 
     def fit(self, X: np.ndarray, v: np.ndarray) -> "_CrossValidatedLogistic":
         self.values_, labels = np.unique(v, return_inverse=True)
         fold = np.empty(len(v), dtype=int)
-        fold[np.argsort(labels, kind="stable")] = np.arange(len(v)) % self.n_folds  # stratified
+        fold[np.argsort(labels, kind="stable")] = np.arange(len(v)) % _N_FOLDS  # stratified
         right = np.zeros(len(_PENALTIES))
-        for f in range(min(self.n_folds, len(v))):
+        for f in range(min(_N_FOLDS, len(v))):
             train = fold != f
             seen, own = np.unique(labels[train], return_inverse=True)
             if len(seen) < 2 or train.all():
@@ -154,8 +139,7 @@ class _CrossValidatedLogistic:
             for i, C in enumerate(_PENALTIES):
                 model = fit_logistic(X[train], own, C=C, tol=1e-3, max_iter=100, start=model)
                 right[i] += np.sum(seen[model.predict(X[~train])] == labels[~train])
-        self.C_ = _PENALTIES[right.argmax()]
-        self.model_ = fit_logistic(X, labels, C=self.C_, tol=1e-4, max_iter=100)
+        self.model_ = fit_logistic(X, labels, C=_PENALTIES[right.argmax()], tol=1e-4, max_iter=100)
         return self
 
     def predict(self, X: np.ndarray) -> np.ndarray:

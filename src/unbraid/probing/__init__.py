@@ -182,23 +182,14 @@ def _probe(
         raise ValueError(f"batch_size={batch_size!r} must be at least 1.")
     folder = None if cache is None else Path(cache)
     codes = encode_rows(encoder, drawn.rows, batch_size=batch_size, cache=folder, progress=progress)
-    axes = axes_of(codes, most_codes)
-    sample = draw_sample(drawn.factors, axes.codes, None, **rules.sizes)
+    axes, variance, reduced = axes_of(codes, most_codes)
+    sample = draw_sample(drawn.factors, axes, None, **rules.sizes)
     factors = probe_factors(
-        np.asarray(drawn.factors), axes.codes, sample.train, sample.test, drawn.factor_names,
+        np.asarray(drawn.factors), axes, sample.train, sample.test, drawn.factor_names,
         random_state=rules.random_state, progress=progress,
     )  # fmt: skip
     with warnings.catch_warnings():  # fewer codes than factors: here the order of the arguments is certain
         warnings.filterwarnings("ignore", message="UB107")
-        found = evaluate(drawn.factors, axes.codes, metrics, protocol=rules, progress=progress)
-    return Probe(
-        encoder.name,
-        drawn.name,
-        encoder.n_parameters,
-        axes.n_units,
-        axes.codes.shape[1],
-        axes.reduced,
-        axes.variance,
-        found,
-        factors,
-    )
+        found = evaluate(drawn.factors, axes, metrics, protocol=rules, progress=progress)
+    sizes = encoder.n_parameters, codes.shape[1], axes.shape[1]
+    return Probe(encoder.name, drawn.name, *sizes, reduced, variance, found, factors)

@@ -90,31 +90,12 @@ def encode_rows(
     return codes
 
 
-@dataclass(frozen=True)
-class Axes:
-    """The axes on which codes are scored.
-
-    Attributes
-    ----------
-    codes : ndarray (n, n_axes)
-    n_units : int
-        Width of the encoder's output.
-    variance : float
-        Share of its variance on these axes; 1 where they are the units themselves.
-    reduced : bool
-        Whether they are principal components rather than units.
-    """
-
-    codes: np.ndarray
-    n_units: int
-    variance: float
-    reduced: bool
-
-
-def axes_of(codes: np.ndarray, most: int | None) -> Axes:
+def axes_of(codes: np.ndarray, most: int | None) -> tuple[np.ndarray, float, bool]:
     """The units that vary; where there are more than ``most``, the leading principal components of them.
 
-    >>> axes_of(np.random.default_rng(0).normal(size=(50, 4)), 2).codes.shape
+    Then the share of the variance on these axes (1 where they are the units), and whether they are components.
+
+    >>> axes_of(np.random.default_rng(0).normal(size=(50, 4)), 2)[0].shape
     (50, 2)
     """
     varying = codes[:, np.ptp(codes, axis=0) > 0]
@@ -124,11 +105,11 @@ def axes_of(codes: np.ndarray, most: int | None) -> Axes:
             "scaled as in training?"
         )
     if most is None or varying.shape[1] <= most:
-        return Axes(varying, codes.shape[1], 1.0, False)
+        return varying, 1.0, False
     centred = varying.astype(np.float64) - varying.mean(0, dtype=np.float64)
     small = centred @ centred.T if len(centred) < centred.shape[1] else centred.T @ centred
     values, vectors = np.linalg.eigh(small)
     values, vectors = np.maximum(values[::-1], 0), vectors[:, ::-1][:, :most]
     leading = vectors * np.sqrt(values[:most]) if len(centred) < centred.shape[1] else centred @ vectors
     signs = np.sign(leading[np.abs(leading).argmax(axis=0), np.arange(leading.shape[1])])
-    return Axes(leading * signs, codes.shape[1], float(values[:most].sum() / values.sum()), True)
+    return leading * signs, float(values[:most].sum() / values.sum()), True

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 
@@ -43,11 +43,6 @@ class Encoder:
     wants_stored: bool = False
 
 
-@runtime_checkable
-class _Transformer(Protocol):
-    def transform(self, X: Any) -> Any: ...
-
-
 def open_encoder(source: Any, prepare: Any = None, name: str = "") -> Encoder:
     """The encoder of a function, an estimator, a torch module, a file, a saved run, or a name.
 
@@ -78,7 +73,7 @@ def open_encoder(source: Any, prepare: Any = None, name: str = "") -> Encoder:
         return source
     if isinstance(source, str | os.PathLike):
         return _from_text(str(source), prepare, name)
-    if isinstance(source, _Transformer) and not isinstance(source, type):
+    if hasattr(source, "transform") and not isinstance(source, type):
         _refuse_preparation(prepare, "an estimator prepares the data itself")
         return _from_estimator(source, name)
     if _is_module(source):

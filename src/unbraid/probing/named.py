@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from unbraid.networks import efficientnet
 from unbraid.networks.autoencoder import initialise, paper_dense_encoder, paper_encoder
@@ -58,17 +58,6 @@ def _timm(what: str, prepare: Preparation | None, name: str) -> Encoder:
     return from_module(model, prepare or known_preparation, name or what)
 
 
-class _ImageTower(nn.Module):
-    """The image encoder of a CLIP model."""
-
-    def __init__(self, model: Any):
-        super().__init__()
-        self.visual = model.visual
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.visual(x)
-
-
 def _open_clip(what: str, prepare: Preparation | None, name: str) -> Encoder:
     """The image encoder of an open_clip model, ``MODEL/WEIGHTS`` as its ``list_pretrained`` names them."""
     model_name, slash, weights = what.partition("/")
@@ -77,13 +66,11 @@ def _open_clip(what: str, prepare: Preparation | None, name: str) -> Encoder:
             f"open_clip:{what} does not name weights. Write open_clip:MODEL/WEIGHTS, such as ViT-B-32/openai."
         )
     library = require("open_clip", "encoders")
-    model = _from_cache(
-        lambda: library.create_model(model_name, pretrained=weights), f"open_clip's {model_name} with {weights}"
-    )
-    tower = model.visual
+    source = f"open_clip's {model_name} with {weights}"
+    tower = _from_cache(lambda: library.create_model(model_name, pretrained=weights), source).visual
     size = tower.image_size if isinstance(tower.image_size, int) else tuple(tower.image_size)
     known = Preparation(3, size, tuple(tower.image_mean), tuple(tower.image_std))
-    return from_module(_ImageTower(model), prepare or known, name or f"CLIP {what}")
+    return from_module(tower, prepare or known, name or f"CLIP {what}")
 
 
 def _from_cache(load: Callable[[], Any], what: str) -> Any:
