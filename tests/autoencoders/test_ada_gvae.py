@@ -36,7 +36,7 @@ def test_the_loss_of_one_pair_by_hand(grouping, mean, variance):
     batch = replace(make_batch(x), partner=partner, noise=lambda d: torch.ones(1, d))
     model = ub.AdaGVAE(2, grouping=grouping, beta=3)
     model.likelihood_ = "gaussian"
-    loss = next(iter(model._objective(networks, Data, SCHEDULE)(batch)))
+    loss = next(iter(model._objective(batch, networks, Data, SCHEDULE)))
     code = mean + math.sqrt(variance)  # the noise is 1
     reconstruction = ((code - 1) ** 2 + (0 + 1 + 1) ** 2) / 2, ((code - 0) ** 2 + (3 + 1 - 2) ** 2) / 2
     common = (mean**2 + variance - 1 - math.log(variance)) / 2

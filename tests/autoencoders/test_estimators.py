@@ -52,14 +52,14 @@ def test_images_go_in_and_come_out_in_their_own_shape(method, channels):
 
 @pytest.mark.parametrize("method", VARIATIONAL)
 def test_encode_gives_means_and_log_variances_of_the_draws(method):
-    X = images(5)
+    X = images(5, size=16)
     model = make(method).fit(X)
     mean, log_variance = model.encode(X)
     np.testing.assert_array_equal(mean, model.transform(X))
-    draws = np.stack([model.sample_codes(X, random_state=i) for i in range(2000)])
-    np.testing.assert_allclose(draws.mean(0), mean, atol=5 * np.exp(0.5 * log_variance).max() / np.sqrt(2000))
+    draws = model.sample_codes(np.tile(X, (1000, 1, 1)), random_state=0).reshape(1000, 5, -1)
+    np.testing.assert_allclose(draws.mean(0), mean, atol=5 * np.exp(0.5 * log_variance).max() / np.sqrt(1000))
     np.testing.assert_allclose(draws.var(0), np.exp(log_variance), rtol=0.2)
-    assert model.sample(4, random_state=0).shape == (4, 32, 32)
+    assert model.sample(4, random_state=0).shape == (4, 16, 16)
     expected = 0.5 * (mean**2 + np.exp(log_variance) - 1 - log_variance).mean(0)
     np.testing.assert_allclose(model.kl_, expected, rtol=1e-4)
 
@@ -142,7 +142,7 @@ def test_data_sets_with_and_without_an_end(name):
     np.testing.assert_array_equal(model.transform(X), again.transform(X))
 
 
-@pytest.mark.parametrize("size", [(16, 16), (48, 32), (128, 64)])
+@pytest.mark.parametrize("size", [(16, 16), (48, 32)])
 @pytest.mark.parametrize("preset", ["small", "patches", "paper", "paper-dense"])
 def test_any_size_divisible_by_16(size, preset):
     X = np.random.default_rng(0).random((4, *size))
@@ -154,7 +154,7 @@ def test_vectors_are_standardised_inside_and_given_back_in_their_unit():
     rng = np.random.default_rng(0)
     Z = rng.normal(size=(400, 2))
     X = 1000 * Z @ rng.normal(size=(2, 6)) + 5000
-    model = ub.Autoencoder(n_factors=2, max_steps=1500, random_state=0).fit(X)
+    model = ub.Autoencoder(n_factors=2, max_steps=300, learning_rate=3e-3, random_state=0).fit(X)
     error = np.square(model.reconstruct(X) - X).sum() / np.square(X - X.mean(0)).sum()
     assert error < 0.01, "a plane is learned whatever its scale and offset"
 
@@ -171,7 +171,7 @@ def test_a_vae_of_a_line_learns_its_dimension():
     rng = np.random.default_rng(0)
     factor = rng.normal(size=(2000, 1))
     X = factor @ rng.normal(size=(1, 6)) * 3
-    model = ub.VAE(n_factors=4, max_steps=1500, random_state=0).fit(X)
+    model = ub.VAE(n_factors=4, max_steps=500, learning_rate=3e-3, random_state=0).fit(X)
     assert (model.kl_ > 0.1).sum() == 1
     code = model.transform(X)[:, model.kl_.argmax()]
     assert abs(np.corrcoef(code, factor[:, 0])[0, 1]) > 0.99
@@ -180,7 +180,7 @@ def test_a_vae_of_a_line_learns_its_dimension():
 def test_irmae_finds_a_lower_rank_than_the_plain_autoencoder():
     rng = np.random.default_rng(0)
     X = np.tanh(rng.normal(size=(1000, 2)) @ rng.normal(size=(2, 12)))
-    settings = {"n_factors": 12, "max_steps": 2000, "random_state": 0}
+    settings = {"n_factors": 12, "max_steps": 500, "random_state": 0}
     codes = ub.Autoencoder(**settings).fit_transform(X)
     plain = np.linalg.svd(np.cov(codes.T), compute_uv=False)
     irmae = ub.IRMAE(**settings).fit(X).spectrum_
@@ -319,6 +319,7 @@ def test_accelerate_on_one_process_trains_the_same_model():
     np.testing.assert_allclose(accelerated.transform(X), plain.transform(X), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_two_processes_train_the_model_of_one(tmp_path):
     """Each takes half of every batch; averaged gradients make the steps of one process on the whole batch."""
     script = tmp_path / "fit.py"

@@ -16,7 +16,7 @@ def squares():
 
 @pytest.fixture(scope="module")
 def model(squares):
-    return ub.HessianAutoencoder(2, max_steps=400, random_state=0).fit(squares[0])
+    return ub.HessianAutoencoder(2, max_steps=300, random_state=0).fit(squares[0])
 
 
 def test_encodes_and_decodes_images_that_it_never_saw(model, squares):
@@ -40,28 +40,28 @@ def test_decoding_a_teachers_code_gives_the_image(model, squares):
 
 def test_the_teacher_may_see_a_part_only(squares):
     X, _, new, new_factors = squares
-    model = ub.HessianAutoencoder(2, teacher_points=400, max_steps=400, random_state=0).fit(X)
-    assert len(model.teacher_.maps_.points) <= 400
+    model = ub.HessianAutoencoder(2, teacher_points=300, max_steps=200, random_state=0).fit(X)
+    assert len(model.teacher_.maps_.points) <= 300
     assert ub.metrics.mcc(new_factors, model.transform(new)) > 0.97
 
 
 def test_any_estimator_can_teach(squares):
     X, factors, _, _ = squares
-    model = ub.HessianAutoencoder(teacher=ub.PCAICA(n_factors=3, random_state=0), max_steps=300, random_state=0).fit(X)
+    model = ub.HessianAutoencoder(teacher=ub.PCAICA(n_factors=3, random_state=0), max_steps=3, random_state=0).fit(X)
     assert model.n_factors_ == 3
     assert model.transform(X).shape == (700, 3)
     assert not hasattr(model, "diagnostics_")
 
 
 def test_the_number_of_factors_is_the_teachers_when_not_given(squares):
-    model = ub.HessianAutoencoder(max_steps=2, random_state=0).fit(squares[0])
+    model = ub.HessianAutoencoder(max_steps=2, random_state=0).fit(squares[0][:400])
     assert model.n_factors_ == model.teacher_.n_factors_ == 2
     assert model.diagnostics_ is model.teacher_.diagnostics_
 
 
 def test_a_data_set_without_end_is_coded_batch_by_batch():
     dataset = ub.datasets.load("shapes-xy", image_size=32)
-    model = ub.HessianAutoencoder(2, teacher_points=500, max_steps=150, random_state=0).fit(dataset)
+    model = ub.HessianAutoencoder(2, teacher_points=300, max_steps=150, random_state=0).fit(dataset)
     X, factors = dataset.sample(300, random_state=9)
     assert ub.metrics.mcc(factors, model.transform(X)) > 0.9
 

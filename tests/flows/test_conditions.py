@@ -47,7 +47,7 @@ def test_batches_are_class_balanced_and_go_through_all():
     seen = [condition.draw(rng) for _ in range(9)]
     assert all((labels[b] == [0] * 10 + [1] * 10).all() for b in seen)
     assert set(np.concatenate(seen)) == set(range(100))
-    np.testing.assert_allclose(condition.weights, [0.9, 0.1])
+    np.testing.assert_allclose(condition.shares, [0.9, 0.1])
 
 
 def test_soft_labels_of_0_and_1_are_classes():

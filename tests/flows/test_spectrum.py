@@ -44,14 +44,13 @@ def test_weak_counts_are_said_to_be(ratios, interval):
         warn_of_uncertain_count(count, len(ratios), 0.1)
 
 
-@pytest.mark.parametrize("cls", [ub.GIN, ub.RealNVP, ub.NICE])
-@pytest.mark.parametrize("n_factors", [1, 6, 9])
+@pytest.mark.parametrize(("cls", "n_factors"), [(ub.GIN, 1), (ub.GIN, 9), (ub.RealNVP, 6), (ub.NICE, 6)])
 def test_spread_over_noise_of_an_untrained_flow(cls, n_factors):
     """A flow starts as a permutation: the spreads are sqrt(std^2 + noise^2), and those of the noise are the noise."""
     rng = np.random.default_rng(0)
     stds = np.where(np.arange(10) < n_factors, np.geomspace(2, 1, 10), 0.001)
-    labels = np.arange(6000) % 21
-    X = rng.normal(size=(6000, 10)) * stds
+    labels = np.arange(4000) % 21
+    X = rng.normal(size=(4000, 10)) * stds
     model = cls(max_steps=1, learning_rate=1e-9, n_init=1, noise=0.1, engine="torch", random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error", TrustWarning)
@@ -111,9 +110,9 @@ def test_a_shelf_that_slopes_into_the_factors_gives_an_interval():
 
 def test_normal_levels_are_taken_for_a_shelf_in_one_case_of_a_hundred():
     rng = np.random.default_rng(0)
-    spectra = [np.exp(np.append(rng.normal(4, 0.5, 30), rng.uniform(0, 0.1, 30))) for _ in range(400)]
+    spectra = [np.exp(np.append(rng.normal(4, 0.5, 30), rng.uniform(0, 0.1, 30))) for _ in range(200)]
     wrong = sum(count_above_noise(ratios).n < 25 for ratios in spectra)
-    assert wrong <= 11  # 4 are expected; more than 11 come with a chance of 0.1 %
+    assert wrong <= 7  # 2 are expected; more than 7 come with a chance of 0.1 %
 
 
 def test_codes_that_other_starts_lack_are_warned_of():

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from tests.facts import facts
-from unbraid.networks.coupling import CLAMPS, KINDS, Affine
+from unbraid.networks.coupling import CLAMPS, Affine
 from unbraid.networks.flow import conv_flow, dense_flow
 from unbraid.networks.fused import FusedForward, supports
 from unbraid.networks.fused_images import FusedImages
@@ -14,7 +14,7 @@ from unbraid.networks.fused_images import FusedImages
 def build(shape, affine, n_models, rng):
     if shape == "dense":
         return dense_flow(7, rng, affine=affine, n_models=n_models)
-    return conv_flow((1, 8, 8), rng, hidden=(4, 4, 8), affine=affine, n_models=n_models)
+    return conv_flow((1, 4, 8), rng, n_blocks=(2, 2, 1), hidden=(4, 4, 8), affine=affine, n_models=n_models)
 
 
 def test_parameter_counts_of_the_papers():
@@ -23,9 +23,12 @@ def test_parameter_counts_of_the_papers():
     assert conv_flow((1, 28, 28), rng).n_parameters == 2_620_192
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("clamp", CLAMPS)
-@pytest.mark.parametrize("shape", ["dense", "convolutional"])
+@pytest.mark.parametrize("kind", ["nice", "realnvp", "gin"])
+@pytest.mark.parametrize(
+    ("shape", "clamp"),
+    [*(("dense", clamp) for clamp in CLAMPS), ("convolutional", "atan")]
+    + [pytest.param("convolutional", clamp, marks=pytest.mark.slow) for clamp in CLAMPS if clamp != "atan"],
+)
 def test_jacobian_volume_and_inverse(kind, clamp, shape):
     rng = np.random.default_rng(3)
     flow = build(shape, Affine(kind, clamp), 2, rng)
@@ -89,12 +92,6 @@ def test_clamps_bound_the_scale():
         assert clamp(s, 2.0).abs().max() <= 2.0
 
 
-@pytest.mark.parametrize("wrong", [{"kind": "glow"}, {"clamp": "sigmoid"}, {"limit": 0}])
-def test_unknown_coupling_lists_the_known(wrong):
-    with pytest.raises(ValueError, match=facts(*wrong, *wrong.values())):
-        Affine(**wrong)
-
-
 def test_images_that_cannot_be_halved_twice():
     with pytest.raises(ValueError, match=facts("30 x 28", 4)):
         conv_flow((1, 30, 28), np.random.default_rng(0))
@@ -156,5 +153,3 @@ def test_fused_kernel_refuses_what_it_does_not_compute():
     assert not supports(flow)
     with pytest.raises(ValueError, match=facts("GIN", "clamp='atan'", 64, "engine='auto'")):
         FusedForward(flow)
-    with pytest.raises(ValueError, match=facts("GIN", "clamp='atan'")):
-        FusedImages(flow)

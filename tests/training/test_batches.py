@@ -1,7 +1,5 @@
 """What is known about the rows reaches the objective with its batch."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 
@@ -9,7 +7,7 @@ import unbraid as ub
 from tests.facts import facts
 from unbraid.data.rows import Rows
 from unbraid.methods import METHODS, Method
-from unbraid.training.batches import Batch, Batches, Points
+from unbraid.training.batches import Batches, Points
 from unbraid.training.devices import Device
 from unbraid.training.trainer import Loss
 
@@ -48,14 +46,11 @@ class PairAutoencoder(ub.Autoencoder):
     def fit(self, X, y=None, *, pairs=None):
         return super().fit(self._observed(X, pairs=pairs))
 
-    def _objective(self, networks, points, schedule):
-        def objective(batch: Batch) -> Iterator[Loss]:
-            codes, others = (networks["encoder"](x) for x in (batch.x, batch.partner))
-            apart = (codes - others).square().sum(1).mean()
-            loss = self._reconstruction(networks["decoder"](codes), batch.x).mean() + 10 * apart
-            yield Loss("model", loss, {"loss": loss, "apart": apart})
-
-        return objective
+    def _objective(self, batch, networks, points, schedule):
+        codes, others = (networks["encoder"](x) for x in (batch.x, batch.partner))
+        apart = (codes - others).square().sum(1).mean()
+        loss = self._reconstruction(networks["decoder"](codes), batch.x).mean() + 10 * apart
+        yield Loss("model", loss, {"loss": loss, "apart": apart})
 
 
 @pytest.fixture

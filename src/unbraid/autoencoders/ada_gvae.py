@@ -1,6 +1,5 @@
 """Ada-GVAE and Ada-ML-VAE: pairs of rows that differ in a few factors, without saying in which."""
 
-from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 import torch
@@ -8,8 +7,8 @@ from torch import Tensor, nn
 
 from unbraid.autoencoders.beta_vae import BetaVAE
 from unbraid.autoencoders.decomposition import gaussian_kl
-from unbraid.training.batches import Batch, Points
-from unbraid.training.trainer import Loss, Schedule
+from unbraid.autoencoders.vae import Posterior
+from unbraid.training.batches import Batch
 
 GROUPINGS = ("mean", "product")
 
@@ -102,20 +101,13 @@ class AdaGVAE(BetaVAE):
         """
         return super().fit(self._observed(X, pairs=pairs))
 
-    def _objective(self, networks: nn.ModuleDict, points: Points, schedule: Schedule) -> Callable:
-        def objective(batch: Batch) -> Iterator[Loss]:
-            assert batch.partner is not None, "the table says that this method needs pairs"
-            x = torch.cat([batch.x, batch.partner])
-            mean, log_variance = (part.unflatten(0, (2, -1)) for part in networks["encoder"](x).chunk(2, dim=1))
-            shared, common = shared_codes(mean, log_variance), group(mean, log_variance, self.grouping)
-            own = (mean, log_variance)
-            mean, log_variance = (torch.where(shared, c, o).flatten(0, 1) for c, o in zip(common, own))
-            noise = torch.cat([batch.noise(mean.shape[1]) for _ in range(2)])
-            codes = mean + (0.5 * log_variance).exp() * noise
-            reconstruction = self._reconstruction(networks["decoder"](codes), x).mean()
-            kl = gaussian_kl(mean, log_variance).mean(0)
-            value = reconstruction + self.beta * kl.sum()
-            terms = {"loss": value, "reconstruction": reconstruction, "kl": kl.sum(), "kl_per_dimension": kl}
-            yield Loss("model", value, terms | {"shared": shared.float().mean()})
-
-        return objective
+    def _posterior(self, networks: nn.ModuleDict, batch: Batch, n_points: int) -> Posterior:
+        assert batch.partner is not None, "the table says that this method needs pairs"
+        x = torch.cat([batch.x, batch.partner])
+        own = [part.unflatten(0, (2, -1)) for part in networks["encoder"](x).chunk(2, dim=1)]
+        shared, common = shared_codes(*own), group(own[0], own[1], self.grouping)
+        mean, log_variance = (torch.where(shared, c, o).flatten(0, 1) for c, o in zip(common, own))
+        noise = torch.cat([batch.noise(mean.shape[1]) for _ in range(2)])
+        posterior = self._drawn(networks, batch, x, mean, log_variance, noise, n_points)
+        posterior.terms["shared"] = shared.float().mean()
+        return posterior

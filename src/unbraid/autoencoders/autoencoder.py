@@ -1,6 +1,6 @@
 """The plain autoencoder."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from torch import nn
 
@@ -36,10 +36,7 @@ class Autoencoder(AutoencoderEstimator):
     (100, 2)
     """
 
-    def _objective(self, networks: nn.ModuleDict, points: Points, schedule: Schedule) -> Callable:
-        def objective(batch: Batch) -> Iterator[Loss]:
-            output = networks["decoder"](networks["encoder"](batch.x))
-            loss = self._reconstruction(output, batch.x).mean()
-            yield Loss("model", loss, {"loss": loss, "reconstruction": loss})
-
-        return objective
+    def _objective(self, batch: Batch, networks: nn.ModuleDict, points: Points, schedule: Schedule) -> Iterator[Loss]:
+        output = networks["decoder"](networks["encoder"](batch.x))
+        loss = self._reconstruction(output, batch.x).mean()
+        yield Loss("model", loss, {"loss": loss, "reconstruction": loss})

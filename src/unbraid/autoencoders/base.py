@@ -1,27 +1,35 @@
-"""What all autoencoders share: parameters, checked data, and the way from networks to trained weights."""
+"""What all autoencoders share: parameters, the way to trained weights, codes of data, and data of codes."""
 
 import copy
+from collections.abc import Iterator
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
-from torch import nn
+from sklearn.utils.validation import check_is_fitted
+from torch import Tensor, nn
 
 from unbraid.autoencoders import likelihood
-from unbraid.autoencoders.coding import AutoencoderCoder
-from unbraid.autoencoders.presets import PRESETS, Preset, preset_of
+from unbraid.autoencoders.graphs import DecoderGraph, EncoderGraph, example_rows
+from unbraid.autoencoders.presets import BATCH_SIZE, PRESETS, Preset, preset_of, shape_of
 from unbraid.autoencoders.summary import summary_of
+from unbraid.data.rows import Rows
 from unbraid.estimator.base import COUNT
 from unbraid.estimator.summary import Summary
+from unbraid.export.graphs import Graphs
 from unbraid.networks.autoencoder import initialise
-from unbraid.networks.layout import as_images
-from unbraid.training.batches import BLOCK, Batches, Points
+from unbraid.networks.layout import as_images, as_rows
+from unbraid.training.batches import BLOCK, Batch, Batches, Points
 from unbraid.training.devices import Accelerated, Device
 from unbraid.training.estimator import TrainedEstimator
-from unbraid.training.trainer import Group, Schedule, Trainer
+from unbraid.training.trainer import Group, Loss, Schedule, Trainer
+
+CHUNK = 512  # rows that are encoded or decoded at once
+SUMMARY = 10_000  # rows from which statistics of the codes are taken
 
 
-class AutoencoderEstimator(AutoencoderCoder):
+class AutoencoderEstimator(TrainedEstimator):
     """Base of the autoencoders.
 
     Parameters that all of them take:
@@ -56,6 +64,8 @@ class AutoencoderEstimator(AutoencoderCoder):
     Vectors are centred, and divided by one number, their overall standard deviation, on their way to the networks.
     """
 
+    unit_interval = True
+    center_: Any
     _n_heads: ClassVar[int] = 1
     _image_likelihood: ClassVar[str] = "gaussian"
     _parameter_constraints = {
@@ -186,16 +196,16 @@ class AutoencoderEstimator(AutoencoderCoder):
     def _schedule(self, preset: Preset) -> Schedule:
         return Schedule(
             max_steps=self.max_steps or preset.max_steps,
-            batch_size=self.batch_size or preset.batch_size,
+            batch_size=self.batch_size or BATCH_SIZE,
             log_every=self.log_every,
         )
 
     def _groups(self, preset: Preset) -> dict[str, Group]:
         rate = self.learning_rate or preset.learning_rate
-        return {"model": Group(("encoder", "decoder"), rate, preset.betas, preset.eps)}
+        return {"model": Group(("encoder", "decoder"), rate)}
 
-    def _objective(self, networks: nn.ModuleDict, points: Points, schedule: Schedule) -> Any:
-        """The method: a generator function of a :class:`Batch`."""
+    def _objective(self, batch: Batch, networks: nn.ModuleDict, points: Points, schedule: Schedule) -> Iterator[Loss]:
+        """The method: the losses of a batch, each followed by its step of Adam."""
         raise NotImplementedError
 
     def _device(self) -> Device:
@@ -204,7 +214,7 @@ class AutoencoderEstimator(AutoencoderCoder):
 
     def _train(self, networks: nn.ModuleDict, points: Points, schedule: Schedule, preset: Preset, seed: int) -> None:
         device = self._device()
-        objective = self._objective(networks, points, schedule)
+        objective = partial(self._objective, networks=networks, points=points, schedule=schedule)
         self.networks_ = "" if self.encoder is None else f"{type(self.encoder).__name__}, {type(self.decoder).__name__}"
         identity = self._identity(
             seed,
@@ -218,3 +228,83 @@ class AutoencoderEstimator(AutoencoderCoder):
         self._run(trainer, device, schedule.max_steps, identity)
         self.weights_ = {k: v.detach().cpu().contiguous().numpy().copy() for k, v in networks.state_dict().items()}
         self._cached = networks.to("cpu").eval()
+
+    def _reconstruction(self, output: Tensor, x: Tensor) -> Tensor:
+        return (likelihood.bernoulli if self.likelihood_ == "bernoulli" else likelihood.gaussian)(output, x)
+
+    @property
+    def _network_shape(self) -> tuple[int, ...]:
+        return shape_of(tuple(self.row_shape_))
+
+    def _rebuilt(self) -> nn.ModuleDict:
+        if self.networks_ and self.encoder is None:
+            raise ValueError(
+                f"this model was trained with your own networks ({self.networks_}); they are code, which is not saved. "
+                "Set them again: model.set_params(encoder=..., decoder=...)."
+            )
+        shape = self._network_shape
+        networks = self._networks(shape, preset_of(self.preset, shape), torch.Generator())
+        networks.load_state_dict({k: torch.from_numpy(np.asarray(v)) for k, v in self.weights_.items()})
+        return networks.to(memory_format=torch.channels_last).eval()  # type: ignore[call-overload]
+
+    def _get_state(self) -> dict[str, Any]:
+        return super()._get_state() | {"encoder": None, "decoder": None}
+
+    def _new_rows(self, X: Any) -> Rows:
+        rows = super()._new_rows(X)
+        rows.in_unit_interval |= self.likelihood_ == "bernoulli"
+        return rows
+
+    def _to_network(self, block: np.ndarray) -> Tensor:
+        """Checked rows as the encoder takes them; vectors in the precision they have."""
+        if block.ndim > 2:
+            return as_images(torch.from_numpy(block.astype(np.float32, copy=False)), block.shape[1:])
+        return torch.from_numpy((block - self.center_.astype(block.dtype)) / block.dtype.type(self.scale_))
+
+    def _encoded(self, rows: Rows, most: int | None = None) -> np.ndarray:
+        """The encoder's output, (n, n_heads * n_factors), of the first ``most`` rows if given."""
+        with torch.no_grad():
+            chunks = (self._to_network(rows.clean(block)) for block in rows.stored(CHUNK, most))
+            return np.concatenate([self._in_precision("encoder", x)(x).numpy() for x in chunks])
+
+    def _in_precision(self, name: str, x: Tensor) -> Any:
+        network = self._network[name]
+        return network if x.dtype == torch.float32 else copy.deepcopy(network).to(x.dtype)
+
+    def _codes_of(self, rows: Rows, most: int | None = None) -> np.ndarray:
+        return self._encoded(rows, most)[:, : self._n_codes]
+
+    def inverse_transform(self, codes: Any) -> np.ndarray:
+        """Decoded data of codes (n, n_factors), in the shape that was given; pictures in [0, 1]."""
+        check_is_fitted(self, "weights_")
+        codes = self._check_codes(codes, self._n_features_out)
+        return self._decode(torch.from_numpy(np.ascontiguousarray(codes, dtype=np.float32)))
+
+    def _decode(self, codes: Tensor) -> np.ndarray:
+        decoder, parts = self._network["decoder"], []
+        with torch.no_grad():
+            for chunk in codes.split(CHUNK):
+                x = decoder(chunk)
+                x = x.sigmoid() if self.likelihood_ == "bernoulli" else x
+                parts.append(np.ascontiguousarray(as_rows(x, tuple(self.row_shape_)).numpy()))
+        rows = np.concatenate(parts) if parts else np.empty((0, *self.row_shape_), np.float32)
+        standard = self.scale_ != 1.0 or np.ndim(self.center_) > 0
+        return self._decoded(rows * self.scale_ + self.center_ if standard else rows)
+
+    def reconstruct(self, X: Any) -> np.ndarray:
+        """``inverse_transform(transform(X))``."""
+        return self.inverse_transform(self._codes_of(self._new_rows(X)))
+
+    def _graphs(self) -> Graphs:
+        encoder, decoder = self._network["encoder"], self._network["decoder"]
+        unit = self._code_unit
+        return Graphs(EncoderGraph(self, encoder, *unit), DecoderGraph(self, decoder, *unit), example_rows(self))
+
+    @property
+    def _code_unit(self) -> tuple[Any, Any]:
+        """Mean and standard deviation of the codes that the networks give as mean 0 and standard deviation 1."""
+        return 0.0, 1.0
+
+    @property
+    def _n_features_out(self) -> int:
+        return self._n_codes

@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from unbraid.autoencoders.presets import Preset
+from unbraid.autoencoders.presets import DISCRIMINATOR_BETAS, Preset
 from unbraid.autoencoders.vae import VAE
 from unbraid.estimator.base import Hint, Number
 from unbraid.networks.autoencoder import discriminator, initialise
@@ -96,30 +96,26 @@ class FactorVAE(VAE):
         return networks
 
     def _groups(self, preset: Preset) -> dict[str, Group]:
-        rate, betas = preset.discriminator_learning_rate, preset.discriminator_betas
-        return super()._groups(preset) | {"discriminator": Group(("discriminator",), rate, betas, preset.eps)}
+        judge = Group(("discriminator",), preset.discriminator_learning_rate, DISCRIMINATOR_BETAS)
+        return super()._groups(preset) | {"discriminator": judge}
 
     def _schedule(self, preset: Preset) -> Schedule:
         schedule = super()._schedule(preset)
         twice = preset.counts_twice if self.count_twice is None else self.count_twice
         return replace(schedule, max_steps=max(1, schedule.max_steps // 2)) if twice else schedule
 
-    def _objective(self, networks: nn.ModuleDict, points: Points, schedule: Schedule) -> Callable:
+    def _objective(self, batch: Batch, networks: nn.ModuleDict, points: Points, schedule: Schedule) -> Iterator[Loss]:
         judge = networks["discriminator"]
-
-        def objective(batch: Batch) -> Iterator[Loss]:
-            posterior = self._posterior(networks, batch, points.n)
-            logits = frozen(judge)(posterior.codes)
-            correlation = (logits[:, 0] - logits[:, 1]).mean()
-            value = posterior.reconstruction + posterior.kl + self.gamma * correlation
-            yield Loss("model", value, {"loss": value, "discriminator_tc": correlation} | posterior.terms)
-            codes = posterior.codes.detach()
-            other = self._codes(networks, batch.another()) if self.second_batch else codes
-            shuffled = permute_dimensions(other, batch.permutations(codes.shape[1]))
-            loss = discriminator_loss(judge(codes), judge(shuffled))
-            yield Loss("discriminator", loss, {"discriminator": loss})
-
-        return objective
+        posterior = self._posterior(networks, batch, points.n)
+        logits = frozen(judge)(posterior.codes)
+        correlation = (logits[:, 0] - logits[:, 1]).mean()
+        value = posterior.reconstruction + posterior.kl + self.gamma * correlation
+        yield Loss("model", value, {"loss": value, "discriminator_tc": correlation} | posterior.terms)
+        codes = posterior.codes.detach()
+        other = self._codes(networks, batch.another()) if self.second_batch else codes
+        shuffled = permute_dimensions(other, batch.permutations(codes.shape[1]))
+        loss = discriminator_loss(judge(codes), judge(shuffled))
+        yield Loss("discriminator", loss, {"discriminator": loss})
 
     @torch.no_grad()
     def _codes(self, networks: nn.ModuleDict, batch: Batch) -> Tensor:

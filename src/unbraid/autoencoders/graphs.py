@@ -24,9 +24,8 @@ class EncoderGraph(nn.Module):
         super().__init__()
         self.network = copy.deepcopy(network).to(memory_format=torch.contiguous_format)  # type: ignore[call-overload]
         self.row_shape, self.n_codes = tuple(model.row_shape_), model._n_codes
-        self._keep(center=model.center_, scale=model.scale_, code_mean=code_mean, code_std=code_std)
-
-    def _keep(self, **numbers: Any) -> None:
+        self.bernoulli, self.is_picture = model.likelihood_ == "bernoulli", model.is_picture_
+        numbers = {"center": model.center_, "scale": model.scale_, "code_mean": code_mean, "code_std": code_std}
         for name, value in numbers.items():
             self.register_buffer(name, torch.from_numpy(np.asarray(value, np.float32).copy()))
 
@@ -37,10 +36,6 @@ class EncoderGraph(nn.Module):
 
 class DecoderGraph(EncoderGraph):
     """Codes to rows as ``inverse_transform`` gives them."""
-
-    def __init__(self, model: Any, network: nn.Module, code_mean: Any, code_std: Any):
-        super().__init__(model, network, code_mean, code_std)
-        self.bernoulli, self.is_picture = model.likelihood_ == "bernoulli", model.is_picture_
 
     def forward(self, codes: Tensor) -> Tensor:
         x = self.network((codes - self.code_mean) / self.code_std)

@@ -1,6 +1,6 @@
 """The Hessian autoencoder: HLLE+ICA as the teacher of an encoder and a decoder."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -58,8 +58,8 @@ class HessianAutoencoder(AutoencoderEstimator):
     Examples
     --------
     >>> import unbraid as ub
-    >>> X, factors = ub.datasets.load("shapes-xy", image_size=32).sample(500, random_state=0)
-    >>> model = ub.HessianAutoencoder(n_factors=2, max_steps=300, random_state=0).fit(X)
+    >>> X, factors = ub.datasets.load("shapes-xy", image_size=32).sample(300, random_state=0)
+    >>> model = ub.HessianAutoencoder(n_factors=2, max_steps=200, random_state=0).fit(X)
     >>> ub.metrics.mcc(factors, model.transform(X)) > 0.9
     True
     """
@@ -127,19 +127,13 @@ class HessianAutoencoder(AutoencoderEstimator):
     def _after_training(self, points: Points) -> None:
         self.__dict__.pop("_codes", None)
 
-    def _objective(self, networks: nn.ModuleDict, points: Points, schedule: Schedule) -> Callable:
-        def codes_of(batch: Batch) -> Tensor:
-            codes = self.teacher_.transform(batch.values) if points.endless else self._codes[batch.rows]
-            return self._standard(codes).to(batch.x.device)
-
-        def objective(batch: Batch) -> Iterator[Loss]:
-            y = codes_of(batch)
-            codes = (networks["encoder"](batch.x) - y).square().sum(1).mean()
-            reconstruction = self._reconstruction(networks["decoder"](y), batch.x).mean()
-            loss = codes + reconstruction
-            yield Loss("model", loss, {"loss": loss, "codes": codes, "reconstruction": reconstruction})
-
-        return objective
+    def _objective(self, batch: Batch, networks: nn.ModuleDict, points: Points, schedule: Schedule) -> Iterator[Loss]:
+        taught = self.teacher_.transform(batch.values) if points.endless else self._codes[batch.rows]
+        y = self._standard(taught).to(batch.x.device)
+        codes = (networks["encoder"](batch.x) - y).square().sum(1).mean()
+        reconstruction = self._reconstruction(networks["decoder"](y), batch.x).mean()
+        loss = codes + reconstruction
+        yield Loss("model", loss, {"loss": loss, "codes": codes, "reconstruction": reconstruction})
 
     def _standard(self, codes: Any) -> Tensor:
         """The teacher's codes with mean 0 and standard deviation 1."""

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from unbraid.autoencoders.autoencoder import Autoencoder
-from unbraid.autoencoders.coding import SUMMARY
+from unbraid.autoencoders.base import SUMMARY
 from unbraid.autoencoders.presets import Preset
 from unbraid.autoencoders.summary import low_rank
 from unbraid.estimator.base import COUNT, Hint

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from torch import nn
 
@@ -17,9 +18,9 @@ class Preset:
     ----------
     encoder, decoder : callables ``(shape, *n_out)`` and ``(shape, n_in)``
     initialisation : "glorot" or "torch"
-    batch_size, max_steps, learning_rate, betas, eps : Adam's and the loop's
+    max_steps, learning_rate : the loop's and Adam's
     discriminator : widths of FactorVAE's hidden layers
-    discriminator_learning_rate, discriminator_betas : its Adam's
+    discriminator_learning_rate : its Adam's
     estimator : of the total correlation in beta-TCVAE
     counts_twice : whether FactorVAE's step counter goes up by two an update, as in the study's code
     """
@@ -27,33 +28,22 @@ class Preset:
     encoder: Callable[..., nn.Module]
     decoder: Callable[..., nn.Module]
     initialisation: str
-    batch_size: int
     max_steps: int
     learning_rate: float
-    betas: tuple[float, float]
-    eps: float
     discriminator: tuple[int, ...]
     discriminator_learning_rate: float
-    discriminator_betas: tuple[float, float]
     estimator: str
     counts_twice: bool
 
 
-def _paper(encoder: Callable[..., nn.Module], decoder: Callable[..., nn.Module]) -> Preset:
-    return Preset(
-        encoder, decoder, "glorot", batch_size=64, max_steps=300_000, learning_rate=1e-4, betas=(0.9, 0.999), eps=1e-8,
-        discriminator=(1000,) * 6, discriminator_learning_rate=1e-4, discriminator_betas=(0.5, 0.9),
-        estimator="weighted", counts_twice=True,
-    )  # fmt: skip
-
-
-def _light(encoder: Callable[..., nn.Module], decoder: Callable[..., nn.Module]) -> Preset:
-    return Preset(
-        encoder, decoder, "torch", batch_size=64, max_steps=10_000, learning_rate=1e-3, betas=(0.9, 0.999), eps=1e-8,
-        discriminator=(256,) * 3, discriminator_learning_rate=1e-3, discriminator_betas=(0.5, 0.9),
-        estimator="stratified", counts_twice=False,
-    )  # fmt: skip
-
+_paper = partial(
+    Preset, initialisation="glorot", max_steps=300_000, learning_rate=1e-4, discriminator=(1000,) * 6,
+    discriminator_learning_rate=1e-4, estimator="weighted", counts_twice=True,
+)  # fmt: skip
+_light = partial(
+    Preset, initialisation="torch", max_steps=10_000, learning_rate=1e-3, discriminator=(256,) * 3,
+    discriminator_learning_rate=1e-3, estimator="stratified", counts_twice=False,
+)  # fmt: skip
 
 PRESETS = {
     "small": _light(nets.small_encoder, nets.small_decoder),
@@ -61,6 +51,8 @@ PRESETS = {
     "paper": _paper(nets.paper_encoder, nets.paper_decoder),
     "paper-dense": _paper(nets.paper_dense_encoder, nets.paper_dense_decoder),
 }
+BATCH_SIZE = 64
+DISCRIMINATOR_BETAS = (0.5, 0.9)  # of its Adam; all else has the usual ones
 FOR_IMAGES = ("paper", "patches")
 
 

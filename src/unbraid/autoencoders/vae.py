@@ -1,6 +1,6 @@
 """The variational autoencoder, and what the methods that change its penalty share."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,8 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from unbraid.autoencoders.base import AutoencoderEstimator
-from unbraid.autoencoders.coding import SUMMARY
+from unbraid.autoencoders.base import SUMMARY, AutoencoderEstimator
 from unbraid.autoencoders.decomposition import decompose, gaussian_kl
 from unbraid.autoencoders.summary import variational
 from unbraid.estimator.summary import Summary
@@ -76,13 +75,10 @@ class VAE(AutoencoderEstimator):
     _n_heads = 2
     _image_likelihood = "bernoulli"
 
-    def _objective(self, networks: nn.ModuleDict, points: Points, schedule: Schedule) -> Callable:
-        def objective(batch: Batch) -> Iterator[Loss]:
-            posterior = self._posterior(networks, batch, points.n)
-            value = posterior.reconstruction + self._penalty(posterior, schedule)
-            yield Loss("model", value, {"loss": value} | posterior.terms)
-
-        return objective
+    def _objective(self, batch: Batch, networks: nn.ModuleDict, points: Points, schedule: Schedule) -> Iterator[Loss]:
+        posterior = self._posterior(networks, batch, points.n)
+        value = posterior.reconstruction + self._penalty(posterior, schedule)
+        yield Loss("model", value, {"loss": value} | posterior.terms)
 
     def _penalty(self, posterior: Posterior, schedule: Schedule) -> Tensor:
         """What is added to the reconstruction loss."""
@@ -90,14 +86,24 @@ class VAE(AutoencoderEstimator):
 
     def _posterior(self, networks: nn.ModuleDict, batch: Batch, n_points: int) -> Posterior:
         mean, log_variance = networks["encoder"](batch.x).chunk(2, dim=1)
-        codes = mean + (0.5 * log_variance).exp() * batch.noise(mean.shape[1])
-        reconstruction = self._reconstruction(networks["decoder"](codes), batch.x).mean()
-        kl = gaussian_kl(mean, log_variance).mean(0)
-        terms = {"reconstruction": reconstruction, "kl": kl.sum(), "kl_per_dimension": kl}
+        noise = batch.noise(mean.shape[1])
+        posterior = self._drawn(networks, batch, batch.x, mean, log_variance, noise, n_points)
         if batch.log:
             with torch.no_grad():
-                parts = decompose(codes.float(), mean.float(), log_variance.float(), n_points, "stratified")
-            terms |= vars(parts)
+                codes = posterior.codes.float()
+                parts = decompose(codes, mean.float(), log_variance.float(), n_points, "stratified")
+            posterior.terms |= vars(parts)
+        return posterior
+
+    def _drawn(
+        self, networks: nn.ModuleDict, batch: Batch, x: Tensor, mean: Tensor, log_variance: Tensor, noise: Tensor,
+        n_points: int,
+    ) -> Posterior:  # fmt: skip
+        """Codes drawn from the posterior of rows x, and their losses."""
+        codes = mean + (0.5 * log_variance).exp() * noise
+        reconstruction = self._reconstruction(networks["decoder"](codes), x).mean()
+        kl = gaussian_kl(mean, log_variance).mean(0)
+        terms = {"reconstruction": reconstruction, "kl": kl.sum(), "kl_per_dimension": kl}
         return Posterior(batch, mean, log_variance, codes, reconstruction, kl, n_points, terms)
 
     def _summary(self) -> Summary:

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from unbraid.estimator.base import Estimator
 from unbraid.export.card import model_card
-from unbraid.export.graphs import Graphs, folder_for, write_graph
+from unbraid.export.graphs import Graphs, write_graph
 
 
 class Exportable(Estimator):
@@ -43,9 +43,8 @@ class Exportable(Estimator):
             The folder.
         """
         check_is_fitted(self)
-        target = folder_for(folder)
         graphs = self._graphs()
-        self.save(target)
+        target = self.save(folder)
         encoder, decoder = target / "encoder.onnx", target / "decoder.onnx"
         files = [write_graph(graphs.encoder, graphs.rows, encoder, ("rows", "codes"), self.transform)]
         decoder.unlink(missing_ok=True)

@@ -3,7 +3,6 @@
 import contextlib
 import io
 import logging
-import os
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unbraid.runtime.extras import require
+from unbraid.saving.persistence import written_whole
 
 if TYPE_CHECKING:
     from torch import nn
@@ -69,30 +69,25 @@ def write_graph(
     for needed in ("onnx", "onnxscript", "onnxruntime"):
         require(needed, "export")
     example = np.ascontiguousarray(example, dtype=np.float32)
-    part = path.with_name(f".{path.name}.part")
-    with _quietly():
-        program = torch.onnx.export(
-            module.eval(),
-            (torch.from_numpy(example),),
-            input_names=[names[0]],
-            output_names=[names[1]],
-            dynamic_shapes=({0: torch.export.Dim("n")},),
-            dynamo=True,
-            verbose=False,
-        )
-        program.save(str(part), external_data=False)
-    try:
+    with written_whole(path) as part:
+        with _quietly():
+            program = torch.onnx.export(
+                module.eval(),
+                (torch.from_numpy(example),),
+                input_names=[names[0]],
+                output_names=[names[1]],
+                dynamic_shapes=({0: torch.export.Dim("n")},),
+                dynamo=True,
+                verbose=False,
+            )
+            program.save(str(part), external_data=False)
         found = _run(part, example)
-        wanted = np.asarray(model(example))
-        difference = _difference(found, wanted)
+        difference = _difference(found, np.asarray(model(example)))
         if not difference <= TOLERANCE:
             raise ValueError(
                 f"{path.name} differs from the model by {difference:.2g} standard deviations; at most "
                 f"{TOLERANCE:g} is allowed. It was not kept. Numbers far from 1 lose digits in float32: rescale."
             )
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
     shape = lambda a: f"float32 (n, {', '.join(map(str, a.shape[1:]))})"  # noqa: E731
     return Checked(path.name, f"{names[0]}: {shape(example)}", f"{names[1]}: {shape(found)}", difference)
 
@@ -126,15 +121,3 @@ def _quietly() -> Iterator[None]:
             yield
     finally:
         logging.getLogger("torch.onnx").setLevel(level)
-
-
-def folder_for(path: str | os.PathLike[str]) -> Path:
-    """A new or empty folder, or one with a saved run; others are refused."""
-    folder = Path(path)
-    if folder.exists() and not folder.is_dir():
-        raise FileExistsError(f"{folder} is a file; choose a folder.")
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / "config.json").is_file():
-        raise FileExistsError(
-            f"{folder} is not empty and does not contain a saved run; it was not changed. Choose another folder."
-        )
-    return folder

@@ -56,9 +56,7 @@ def warn_of_gaps(X: np.ndarray, labels: np.ndarray, classes: np.ndarray, rng: np
     if groups.max() == 0:
         return
     names = [classes[groups == g].tolist() for g in range(groups.max() + 1)]
-    between = max(
-        (shares[a, b] for a in range(len(groups)) for b in range(len(groups)) if groups[a] != groups[b]), default=0.0
-    )
+    between = shares[groups[:, None] != groups].max()
     warn("UB102", stacklevel=4, count=len(names), names=names, between=between)
 
 

@@ -12,19 +12,36 @@ from unbraid.flows.families import FLOOR, Normal
 
 
 class Condition:
-    """Base: rows of a batch, the loss of their codes, and the parameters that the condition itself may learn."""
+    """Base: batches, the loss of their codes, and the parameters that the condition itself may learn.
+
+    Parameters
+    ----------
+    family : Normal
+    groups : list of arrays of int
+        Row numbers. A batch holds equally many of each group, and the next batches go on with those that are left.
+    batch_size : int
+    """
 
     n_parameters = 0
 
-    def __init__(self, family: Normal):
-        self.family = family
+    def __init__(self, family: Normal, groups: list[np.ndarray], batch_size: int):
+        self.family, self.groups = family, groups
+        counts = np.array([len(group) for group in groups])
+        self.size = min(batch_size // len(groups), int(counts.max()))
+        self.shares = torch.from_numpy((counts / counts.sum()).astype(np.float32))
+        self._queues = [np.empty(0, int) for _ in groups]
 
     def initial(self, rng: np.random.Generator, n_models: int) -> Tensor:
         return torch.zeros(n_models, 0)
 
     def draw(self, rng: np.random.Generator) -> np.ndarray:
         """Row numbers of a batch."""
-        raise NotImplementedError
+        for i, group in enumerate(self.groups):
+            while len(self._queues[i]) < self.size:
+                self._queues[i] = np.concatenate((self._queues[i], rng.permutation(group)))
+        batch = [queue[: self.size] for queue in self._queues]
+        self._queues = [queue[self.size :] for queue in self._queues]
+        return np.concatenate(batch)
 
     def loss(self, r: Tensor, index: np.ndarray, extra: Tensor) -> Tensor:
         """Mean -log density of codes r (K, features, batch) for each of K models."""
@@ -35,14 +52,14 @@ class Condition:
 
     def point_weights(self) -> Tensor:
         """Of the points of a batch, summing to 1."""
-        raise NotImplementedError
+        return (self.shares / self.size).repeat_interleave(self.size)
 
     def get_state(self) -> dict[str, np.ndarray]:
         """What a resumed run needs."""
-        raise NotImplementedError
+        return {"queue": np.concatenate(self._queues), "lengths": np.array([len(q) for q in self._queues])}
 
     def set_state(self, state: dict[str, np.ndarray]) -> None:
-        raise NotImplementedError
+        self._queues = np.split(state["queue"], np.cumsum(state["lengths"])[:-1])
 
     def _grouped(self, r: Tensor) -> Tensor:
         """-log density averaged over the last axis and summed over features: (K, features, groups, members) in."""
@@ -69,60 +86,14 @@ class Classes(Condition):
     """
 
     def __init__(self, family: Normal, labels: np.ndarray, batch_size: int):
-        super().__init__(family)
-        counts = np.bincount(labels)
-        self.n_classes = len(counts)
-        self.members = [np.flatnonzero(labels == c) for c in range(self.n_classes)]
-        self.size = max(2, min(batch_size // self.n_classes, int(counts.max())))
-        self.weights = torch.from_numpy((counts / counts.sum()).astype(np.float32))
-        self._queues: list[np.ndarray] = [np.empty(0, int)] * self.n_classes
-
-    def draw(self, rng: np.random.Generator) -> np.ndarray:
-        for c, members in enumerate(self.members):
-            while len(self._queues[c]) < self.size:
-                self._queues[c] = np.concatenate((self._queues[c], rng.permutation(members)))
-        batch = [queue[: self.size] for queue in self._queues]
-        self._queues = [queue[self.size :] for queue in self._queues]
-        return np.concatenate(batch)
+        groups = [np.flatnonzero(labels == c) for c in range(labels.max() + 1)]
+        super().__init__(family, groups, max(batch_size, 2 * len(groups)))
 
     def loss(self, r: Tensor, index: np.ndarray, extra: Tensor) -> Tensor:
-        return self._grouped(r.unflatten(2, (self.n_classes, self.size))) @ self.weights.to(r)
-
-    def point_weights(self) -> Tensor:
-        return (self.weights / self.size).repeat_interleave(self.size)
-
-    def get_state(self) -> dict[str, np.ndarray]:
-        return {"queue": np.concatenate(self._queues), "lengths": np.array([len(q) for q in self._queues])}
-
-    def set_state(self, state: dict[str, np.ndarray]) -> None:
-        self._queues = np.split(state["queue"], np.cumsum(state["lengths"])[:-1])
+        return self._grouped(r.unflatten(2, (len(self.groups), self.size))) @ self.shares.to(r)
 
 
-class Shuffled(Condition):
-    """Batches that go through shuffled rows."""
-
-    def __init__(self, family: Normal, n: int, batch_size: int):
-        super().__init__(family)
-        self.n, self.size = n, min(batch_size, n)
-        self._queue = np.empty(0, int)
-
-    def draw(self, rng: np.random.Generator) -> np.ndarray:
-        while len(self._queue) < self.size:
-            self._queue = np.concatenate((self._queue, rng.permutation(self.n)))
-        batch, self._queue = self._queue[: self.size], self._queue[self.size :]
-        return batch
-
-    def point_weights(self) -> Tensor:
-        return torch.full((self.size,), 1 / self.size)
-
-    def get_state(self) -> dict[str, np.ndarray]:
-        return {"queue": self._queue}
-
-    def set_state(self, state: dict[str, np.ndarray]) -> None:
-        self._queue = state["queue"]
-
-
-class Sets(Shuffled):
+class Sets(Condition):
     """Each point's augmentations are its own class: statistics over the set (self-supervised GIN, Eq. 7).
 
     The codes of a batch come point by point, ``n_members`` rows each. ``marginal`` weighs a second term, the sum over
@@ -139,7 +110,7 @@ class Sets(Shuffled):
         marginal: float = 0.0,
         shared_spread: bool = False,
     ):
-        super().__init__(family, n, batch_size)
+        super().__init__(family, [np.arange(n)], batch_size)
         self.n_members, self.marginal, self.shared_spread = n_members, marginal, shared_spread
         self._settled = False
 
@@ -161,11 +132,11 @@ class Sets(Shuffled):
         return super().point_weights().repeat_interleave(self.n_members) / self.n_members
 
 
-class SoftLabels(Shuffled):
+class SoftLabels(Condition):
     """Posterior class weights (n, C): every point counts in each class by its weight."""
 
     def __init__(self, family: Normal, weights: np.ndarray, batch_size: int):
-        super().__init__(family, len(weights), batch_size)
+        super().__init__(family, [np.arange(len(weights))], batch_size)
         self.weights = torch.from_numpy(np.ascontiguousarray(weights, dtype=np.float32))
 
     def loss(self, r: Tensor, index: np.ndarray, extra: Tensor) -> Tensor:
@@ -179,7 +150,7 @@ class SoftLabels(Shuffled):
         return total / len(index)
 
 
-class Continuous(Shuffled):
+class Continuous(Condition):
     """Continuous conditions (n, q): mean and log std of a normal latent by a network with one hidden layer.
 
     mu(u), log sigma(u) = W2 tanh(W1 u + b1) + b2, learned with the flow.
@@ -188,8 +159,7 @@ class Continuous(Shuffled):
     hidden = 32
 
     def __init__(self, family: Normal, values: np.ndarray, batch_size: int, n_features: int):
-        super().__init__(family, len(values), batch_size)
-        self.n_features = n_features
+        super().__init__(family, [np.arange(len(values))], batch_size)
         self.values = torch.from_numpy(np.ascontiguousarray(values.T, dtype=np.float32))
         q, h, d = len(self.values), self.hidden, n_features
         self.shapes = [(h, q), (h, 1), (2 * d, h), (2 * d, 1)]

@@ -97,8 +97,6 @@ class SelfSupervisedGIN(FlowEstimator):
     (200, 4)
     """
 
-    _kind = "gin"
-
     # what augment draws is compared, and the consensus comes after the run
     _not_identity = FlowEstimator._not_identity | {"augment", "consensus"}
 

@@ -111,7 +111,12 @@ class FlowTrainer(Trainer):
         return self._values.detach()[:, self.flow.n_parameters :]
 
     def _objective(self, batch: Batch) -> Iterator[Loss]:
-        losses = batch_losses(self.flow, self.condition, self.forward, self._values, batch.x, batch.rows)
+        """-log-likelihood in nats per point of each model: that of the codes, less log|det J| (GIN, Eq. 10)."""
+        theta, extra = self._values.split((self.flow.n_parameters, self.condition.n_parameters), 1)
+        r, volume = self.forward(theta, self.flow.lay_out(batch.x))
+        losses = self.condition.loss(r, batch.rows, extra)
+        if volume is not None:
+            losses = losses - volume @ self.condition.point_weights().to(volume)
         yield Loss("flow", losses.sum(), {"losses": losses})
 
     def step(self, done: int) -> dict[str, Any] | None:
@@ -181,15 +186,3 @@ def encode_on_device(flow: Flow, theta: Tensor, rows: Tensor, batch_size: int = 
     """Codes and log|det J| of rows on the CPU, computed on the device of ``theta``."""
     codes, volume = flow.to(theta.device).encode(theta, rows.to(theta.device), batch_size=batch_size)
     return codes.cpu(), volume.cpu()
-
-
-def batch_losses(
-    flow: Flow, condition: Condition, forward: Forward, parameters: Tensor, rows: Tensor, index: np.ndarray
-) -> Tensor:
-    """-log-likelihood in nats per point of each model: that of the codes, less log|det J| (GIN, Eq. 10)."""
-    theta = parameters[:, : flow.n_parameters]
-    r, volume = forward(theta, flow.lay_out(rows))
-    loss = condition.loss(r, index, parameters[:, flow.n_parameters :])
-    if volume is not None:
-        loss = loss - volume @ condition.point_weights().to(volume)
-    return loss

@@ -4,6 +4,8 @@ Images come and go as (batch, channels, height, width) in channels_last memory, 
 """
 
 import math
+from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 
 import torch
@@ -65,17 +67,6 @@ class Permute(nn.Module):
         return x.permute(*self.order)
 
 
-class Reshape(nn.Module):
-    """Give each row this shape."""
-
-    def __init__(self, *shape: int):
-        super().__init__()
-        self.shape = shape
-
-    def forward(self, x: Tensor) -> Tensor:
-        return x.reshape(-1, *self.shape)
-
-
 class Heads(nn.Module):
     """Linear maps of one input, side by side: a mean and a log-variance are two layers, not one of twice the width.
 
@@ -90,7 +81,7 @@ class Heads(nn.Module):
         return torch.cat([part(x) for part in self.parts], dim=1)
 
 
-def dense(sizes: list[int], activation: type[nn.Module]) -> list[nn.Module]:
+def dense(sizes: list[int], activation: Callable[[], nn.Module]) -> list[nn.Module]:
     """Linear layers, each followed by the activation."""
     return [layer for a, b in pairwise(sizes) for layer in (nn.Linear(a, b), activation())]
 
@@ -121,7 +112,7 @@ def paper_decoder(shape: Shape, n_in: int) -> nn.Module:
     channels, height, width = shape
     h, w = height // STRIDE, width // STRIDE
     return nn.Sequential(
-        nn.Linear(n_in, 256), nn.ReLU(), nn.Linear(256, 64 * h * w), nn.ReLU(), Reshape(64, h, w),
+        nn.Linear(n_in, 256), nn.ReLU(), nn.Linear(256, 64 * h * w), nn.ReLU(), nn.Unflatten(1, (64, h, w)),
         nn.ConvTranspose2d(64, 64, 4, 2, 1), nn.ReLU(),
         nn.ConvTranspose2d(64, 32, 4, 2, 1), nn.ReLU(),
         nn.ConvTranspose2d(32, 32, 4, 2, 1), nn.ReLU(),
@@ -137,7 +128,7 @@ def paper_dense_encoder(shape: Shape, *n_out: int) -> nn.Module:
 def paper_dense_decoder(shape: Shape, n_in: int) -> nn.Module:
     """The study's other decoder: three layers of 1200, tanh; logits."""
     n = math.prod(shape)
-    return nn.Sequential(*dense([n_in, 1200, 1200, 1200], nn.Tanh), nn.Linear(1200, n), Reshape(*shape))
+    return nn.Sequential(*dense([n_in, 1200, 1200, 1200], nn.Tanh), nn.Linear(1200, n), nn.Unflatten(1, shape))
 
 
 class Broadcast(nn.Module):
@@ -207,7 +198,7 @@ def patch_decoder(shape: Shape, n_in: int) -> nn.Module:
     first = 16 if channels == 1 else 32
     h, w = height // STRIDE, width // STRIDE
     return nn.Sequential(
-        *dense([n_in, 128, 64 * h * w], nn.ReLU), Reshape(h, w, 64),
+        *dense([n_in, 128, 64 * h * w], nn.ReLU), nn.Unflatten(1, (h, w, 64)),
         Unpatches(64, first, 4), nn.ReLU(), Unpatches(first, channels, 4), Permute(0, 3, 1, 2),
     )  # fmt: skip
 
@@ -219,8 +210,7 @@ def discriminator(n_in: int, widths: tuple[int, ...]) -> nn.Module:
     5018002
     """
     sizes = [n_in, *widths]
-    layers = [layer for a, b in pairwise(sizes) for layer in (nn.Linear(a, b), nn.LeakyReLU(0.2))]
-    return nn.Sequential(*layers, nn.Linear(sizes[-1], 2))
+    return nn.Sequential(*dense(sizes, partial(nn.LeakyReLU, 0.2)), nn.Linear(sizes[-1], 2))
 
 
 def linear_bottleneck(n: int, depth: int) -> nn.Module:

@@ -4,16 +4,15 @@ K models of one shape are one batched model: parameters are (K, n_parameters), d
 fully connected block and (K, channels, batch, height, width) in a convolutional one, so that halves are contiguous.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from math import prod
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-KINDS = ("nice", "realnvp", "gin")
 ATAN = 0.636  # the authors' 2 / pi, to three digits
 
 CLAMPS = {
@@ -40,18 +39,15 @@ class Affine:
     clamp: str = "atan"
     limit: float = 2.0
 
-    def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise ValueError(f"kind={self.kind!r} is not a coupling. Available: {', '.join(KINDS)}.")
-        if self.clamp not in CLAMPS:
-            raise ValueError(f"clamp={self.clamp!r} is not a clamp. Available: {', '.join(CLAMPS)}.")
-        if not self.limit > 0:
-            raise ValueError(f"limit={self.limit!r} must be above 0; the authors use 2.")
-
     @property
     def outputs(self) -> int:
         """Numbers that the sub-network gives for each feature."""
         return 1 if self.kind == "nice" else 2
+
+    @property
+    def has_kernel(self) -> bool:
+        """Whether the fused kernels compute it: GIN with the authors' clamp, in the range of their exp."""
+        return self.kind == "gin" and self.clamp == "atan" and self.limit <= 2
 
     def coefficients(self, a: Tensor) -> tuple[Tensor | None, Tensor]:
         if self.kind == "nice":
@@ -89,10 +85,6 @@ class Coupling:
     kernel: tuple[int, ...] = ()
 
     def __init__(self, features: int, hidden: int, affine: Affine, permutations: Tensor):
-        if features < 2:
-            raise ValueError(
-                f"a coupling block splits the features in two and needs at least 2; got n_features = {features}."
-            )
         self.features, self.hidden, self.affine = features, hidden, affine
         self.first, self.second = features // 2, features - features // 2
         self.permutations = permutations
@@ -157,9 +149,9 @@ class ConvCoupling(Coupling):
 
     def _convolve(self, p: list[Tensor], x: Tensor) -> Tensor:
         w1, b1, w2, b2, w3, b3 = p
-        h = F.conv2d(_ChannelsLast.apply(x), w1, b1, padding=1).relu_()
+        h = F.conv2d(_Layout.apply(x, channels_last, channels_first), w1, b1, padding=1).relu_()
         h = F.conv2d(h, w2, b2, padding=1).relu_()
-        return _ChannelsFirst.apply(F.conv2d(h, w3, b3, padding=1))
+        return _Layout.apply(F.conv2d(h, w3, b3, padding=1), channels_first, channels_last)
 
     def total(self, s: Tensor) -> Tensor:
         return s.sum((1, 3, 4))
@@ -176,26 +168,17 @@ def channels_first(x: Tensor) -> Tensor:
     return x.permute(0, 2, 3, 1).reshape(-1, channels).T.contiguous().view(channels, batch, height, width)
 
 
-class _ChannelsLast(torch.autograd.Function):
+class _Layout(torch.autograd.Function):
     """Convolutions are fastest with channels last, all else with channels first: gradients change layout as well."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor) -> Tensor:
-        return channels_last(x)
+    def forward(ctx: Any, x: Tensor, change: Callable[[Tensor], Tensor], back: Callable[[Tensor], Tensor]) -> Tensor:
+        ctx.back = back
+        return change(x)
 
     @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> Tensor:
-        return channels_first(grads[0])
-
-
-class _ChannelsFirst(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, x: Tensor) -> Tensor:
-        return channels_first(x)
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> Tensor:
-        return channels_last(grads[0])
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
+        return ctx.back(grads[0]), None, None
 
 
 class Downsample:
@@ -225,12 +208,3 @@ class Flatten:
 
     def inverse(self, p: list[Tensor], y: Tensor) -> Tensor:
         return y.unflatten(1, self.shape).permute(0, 1, 4, 2, 3).contiguous()
-
-
-def count(shapes: list[tuple[int, ...]]) -> int:
-    """Numbers in parameters of these shapes.
-
-    >>> count([(2, 3), (2,)])
-    8
-    """
-    return sum(prod(shape) for shape in shapes)

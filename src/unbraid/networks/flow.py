@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from unbraid.networks.coupling import Affine, ConvCoupling, Coupling, DenseCoupling, Downsample, Flatten, count
+from unbraid.networks.coupling import Affine, ConvCoupling, Coupling, DenseCoupling, Downsample, Flatten
 
 
 class Flow:
@@ -29,7 +29,7 @@ class Flow:
     def __init__(self, layers: list, shape: tuple[int, ...], n_models: int):
         self.layers, self.shape, self.n_models = layers, shape, n_models
         self.n_features = prod(shape)
-        self.sizes = [count([s]) for layer in layers for s in layer.shapes]
+        self.sizes = [prod(s) for layer in layers for s in layer.shapes]
         self.n_parameters = sum(self.sizes)
 
     def initial(self, rng: np.random.Generator, *, identity: bool = True) -> Tensor:

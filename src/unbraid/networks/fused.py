@@ -4,7 +4,6 @@ Optional: it computes what :class:`~unbraid.networks.flow.Flow` computes with to
 compiler (numba builds it once and keeps it).
 """
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -23,9 +22,7 @@ def supports(flow: Flow) -> bool:
     """Whether the kernel computes this flow: fully connected GIN blocks with the authors' clamp, narrow enough."""
     return all(
         isinstance(layer, DenseCoupling)
-        and layer.affine.kind == "gin"
-        and layer.affine.clamp == "atan"
-        and layer.affine.limit <= 2
+        and layer.affine.has_kernel
         and max(layer.hidden, layer.features) <= MAX_WIDTH
         and min(layer.hidden, layer.first) >= 2
         for layer in flow.layers
@@ -55,27 +52,31 @@ class FusedForward:
     def __call__(self, theta: Tensor, x: Tensor) -> tuple[Tensor, None]:
         return _Fused.apply(theta, x, self), None
 
-    def run(self, k: int, theta: np.ndarray, *arrays: np.ndarray) -> None:
-        run(theta, self.permutations[k], self.hidden, self.limit, *arrays)
+    def run(self, *arrays: np.ndarray) -> None:
+        """The kernel on the parameters and the other arrays of every model."""
 
-    def each_model(self, work: Callable[[int], None], n: int) -> None:
-        threads = min(n, torch.get_num_threads())
+        def one(k: int) -> None:
+            theta, *others = (array[k] for array in arrays)
+            run(theta, self.permutations[k], self.hidden, self.limit, *others)
+
+        models = range(len(self.permutations))
+        threads = min(len(models), torch.get_num_threads())
         if threads == 1:
-            for k in range(n):
-                work(k)
+            for k in models:
+                one(k)
         else:
             with ThreadPoolExecutor(threads) as pool:
-                list(pool.map(work, range(n)))
+                list(pool.map(one, models))
 
 
 class _Fused(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, theta: Tensor, x: Tensor, kernel: FusedForward) -> Tensor:
         weights, data = np.ascontiguousarray(theta.detach().numpy()), x.detach().numpy()
-        z, none = np.empty(x.shape, np.float32), np.empty((0, 0), np.float32)
         tiles, (models, *each) = -(-x.shape[2] // TILE), kernel.permutations.shape
+        z, none = np.empty(x.shape, np.float32), np.empty((models, 0, 0), np.float32)
         exps = np.empty((models, tiles, *each, TILE), np.float32)
-        kernel.each_model(lambda k: kernel.run(k, weights[k], data[k], z[k], exps[k], none, weights[k]), len(z))
+        kernel.run(weights, data, z, exps, none, weights)
         ctx.kernel, ctx.weights, ctx.data, ctx.exps = kernel, weights, data, exps
         return torch.from_numpy(z)
 
@@ -83,6 +84,6 @@ class _Fused(torch.autograd.Function):
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
         kernel, weights, data, exps = ctx.kernel, ctx.weights, ctx.data, ctx.exps
         dz = np.ascontiguousarray(grads[0].numpy())
-        grad, none = np.zeros_like(weights), np.empty((0, 0), np.float32)
-        kernel.each_model(lambda k: kernel.run(k, weights[k], data[k], none, exps[k], dz[k], grad[k]), len(dz))
+        grad, none = np.zeros_like(weights), np.empty((len(weights), 0, 0), np.float32)
+        kernel.run(weights, data, none, exps, dz, grad)
         return torch.from_numpy(grad), None, None

@@ -150,27 +150,28 @@ def _products(
     return signature, generate
 
 
+def _inside(height: int, width: int) -> Array:
+    """Which taps of a pixel lie in the image, (9, pixels)."""
+    y, x = np.divmod(np.arange(height * width), width)
+    return np.array([(y + dy >= 0) & (y + dy < height) & (x + dx >= 0) & (x + dx < width) for dy, dx in OFFSETS])
+
+
 @lru_cache(maxsize=256)
 def taps_of(height: int, width: int, rows: tuple[int, ...]) -> tuple[Array, Array, Array]:
     """What :func:`convolve` reads at each pixel, where channel ``rows[i]`` of x is input i.
 
-    Pixels are of sixteen kinds by the borders they touch. Returns the kind of each pixel, the number of taps of each
+    Pixels are of up to nine kinds by the borders they touch. Returns the kind of each pixel, the number of taps of each
     kind, and its pairs (place in x, place in the weights).
     """
-    y, x = np.divmod(np.arange(height * width), width)
-    borders = np.stack((y > 0, y < height - 1, x > 0, x < width - 1))
-    kinds = np.array([1, 2, 4, 8]) @ borders
-    counts, pairs = np.zeros(16, np.int64), np.zeros((16, 9 * len(rows), 2), np.int64)
+    found, kinds = np.unique(_inside(height, width), axis=1, return_inverse=True)
+    counts, pairs = found.sum(0) * len(rows), np.zeros((found.shape[1], 9 * len(rows), 2), np.int64)
     planes = np.array(rows) * height * width * LANES
-    for kind in np.unique(kinds):
-        up, down, left, right = (bool(kind & bit) for bit in (1, 2, 4, 8))
-        inside = [
-            t for t, (dy, dx) in enumerate(OFFSETS)
-            if (dy != -1 or up) and (dy != 1 or down) and (dx != -1 or left) and (dx != 1 or right)
-        ]  # fmt: skip
-        at = [(plane + _shift(t, width), (9 * i + t) * ROWS) for i, plane in enumerate(planes) for t in inside]
-        counts[kind], pairs[kind, : len(at)] = len(at), at
-    return kinds, counts, pairs
+    for kind, n in enumerate(counts):
+        taps = np.flatnonzero(found[:, kind]).tolist()
+        pairs[kind, :n] = [
+            (plane + _shift(t, width), (9 * i + t) * ROWS) for i, plane in enumerate(planes) for t in taps
+        ]
+    return kinds.ravel(), counts, pairs
 
 
 def _shift(tap: int, width: int) -> int:
@@ -182,39 +183,38 @@ def _shift(tap: int, width: int) -> int:
 def stripes_of(height: int, width: int) -> tuple[Array, Array, Array]:
     """For :func:`weight_gradient`: places of the pixels that have a tap, (9, pixels), where each stripe begins among
     them, (9, stripes + 1), and the taps' shifts."""
-    y, x = np.divmod(np.arange(height * width), width)
     edges = np.arange(0, height * width + STRIPE, STRIPE)
     pixels, starts = np.zeros((9, height * width), np.int64), np.zeros((9, len(edges)), np.int64)
-    for t, (dy, dx) in enumerate(OFFSETS):
-        inside = np.flatnonzero((y + dy >= 0) & (y + dy < height) & (x + dx >= 0) & (x + dx < width))
+    for t, tap in enumerate(_inside(height, width)):
+        inside = np.flatnonzero(tap)
         pixels[t, : len(inside)] = inside * LANES
         starts[t] = np.searchsorted(inside, edges)
     return pixels, starts, np.array([_shift(t, width) for t in range(9)])
 
 
-def pack(w: np.ndarray) -> np.ndarray:
-    """Weights (outputs, inputs, 3, 3) as :func:`convolve` reads them: (groups, inputs, taps, ROWS), flat."""
+def layer_of(size: tuple[int, int], inputs: Array, w: Array, bias: Array) -> tuple:
+    """As :func:`convolve` reads it: the taps, the weights as (groups, inputs, taps, ROWS), flat, and the bias.
+
+    w is (outputs, inputs, 3, 3); outputs beyond them, up to whole groups, have weights and biases of 0.
+    """
     n_out, n_in = w.shape[:2]
     packed = np.zeros((round_up(n_out), n_in, 9), np.float32)
     packed[:n_out] = w.reshape(n_out, n_in, 9)
-    return np.ascontiguousarray(packed.reshape(-1, ROWS, n_in, 9).transpose(0, 2, 3, 1)).ravel()
+    flat = np.ascontiguousarray(packed.reshape(-1, ROWS, n_in, 9).transpose(0, 2, 3, 1)).ravel()
+    return (*taps_of(*size, tuple(inputs.tolist())), flat, np.pad(bias, (0, round_up(n_out) - n_out)))
 
 
-def pack_transposed(w: np.ndarray) -> np.ndarray:
-    """The weights of the gradient by the input: inputs and outputs exchanged, taps reversed."""
-    return pack(w.transpose(1, 0, 2, 3)[:, :, ::-1, ::-1])
-
-
-def pad(b: np.ndarray) -> np.ndarray:
-    """A bias with zeros up to whole groups."""
-    return np.pad(b, (0, round_up(len(b)) - len(b)))
+def transposed_layer_of(size: tuple[int, int], w: Array) -> tuple:
+    """That of the gradient by the input: inputs and outputs exchanged, taps reversed."""
+    turned = w.transpose(1, 0, 2, 3)[:, :, ::-1, ::-1]
+    return layer_of(size, np.arange(len(w)), turned, np.zeros(len(turned), np.float32))
 
 
 @jit
 def convolve(x: Array, layer: tuple, floor: np.float32, out: Array) -> None:
     """out = max(floor, w * x + bias) of one chunk, (channels, pixels x LANES).
 
-    A layer is what :func:`taps_of`, :func:`pack` and :func:`pad` give.
+    A layer is what :func:`layer_of` gives.
     """
     kinds, counts, taps, w, bias = layer
     n, longest = len(kinds), taps.shape[1]

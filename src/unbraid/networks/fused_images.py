@@ -5,6 +5,7 @@ Optional, like :mod:`~unbraid.networks.fused`, whose exp and atan it shares: it 
 (:mod:`~unbraid.networks.fused_convolution`) through all blocks of a resolution; the fully connected blocks are torch's.
 """
 
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -12,53 +13,30 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from unbraid.networks import fused_convolution as conv
 from unbraid.networks.coupling import ATAN, ConvCoupling, DenseCoupling, Downsample
 from unbraid.networks.flow import Flow
-from unbraid.networks.fused_convolution import (
-    COLUMNS,
-    LANES,
-    VECTOR,
-    convolve,
-    pack,
-    pack_transposed,
-    pad,
-    round_up,
-    stripes_of,
-    taps_of,
-    unpack,
-    weight_gradient,
-)
-from unbraid.networks.fused_kernel import TILE, Array, atan, exp, jit
+from unbraid.networks.fused_kernel import TILE, Array, add_sums, exp_scales, jit, mask
 
 
 def supports(flow: Flow) -> bool:
     """Whether this computes the flow: convolutional GIN blocks with the authors' clamp."""
     couplings = [layer for layer in flow.layers if isinstance(layer, ConvCoupling | DenseCoupling)]
-    return any(isinstance(layer, ConvCoupling) for layer in couplings) and all(
-        layer.affine.kind == "gin" and layer.affine.clamp == "atan" and layer.affine.limit <= 2 for layer in couplings
-    )
+    convolutional = any(isinstance(layer, ConvCoupling) for layer in couplings)
+    return convolutional and all(layer.affine.has_kernel for layer in couplings)
 
 
 @jit
 def _scale_shift(x: Array, rows: Array, a: Array, limit: float, y: Array, e: Array) -> None:
     """y = x exp(s) + t for some rows of x, with s and t from a; all are (channels, numbers), and e = exp(s)."""
     c, n = y.shape
-    scale, inverse, share = np.float32(limit * ATAN), np.float32(1 / limit), np.float32(1 / c)
-    s, mean = np.empty((c, TILE), np.float32), np.empty(TILE, np.float32)
+    mean = np.empty(TILE, np.float32)
     for start in range(0, n, TILE):
         size = min(TILE, n - start)
-        mean[:] = np.float32(0)
-        for o in range(c):
-            part_a = a[o, start : start + size]
-            for t in range(size):
-                s[o, t] = scale * atan(inverse * part_a[t])
-            for t in range(size):
-                mean[t] += s[o, t]
+        exp_scales(a, limit, e, mean, start, size)
         for o in range(c):
             part_x, part_y = x[rows[o], start : start + size], y[o, start : start + size]
             part_e, part_t = e[o, start : start + size], a[c + o, start : start + size]
-            for t in range(size):
-                part_e[t] = exp(s[o, t] - share * mean[t])
             for t in range(size):
                 part_y[t] = part_x[t] * part_e[t] + part_t[t]
 
@@ -94,73 +72,45 @@ def _scale_shift_gradient(
 
 
 @jit
-def _mask(g: Array, h: Array) -> None:
-    """g = 0 where h is not above 0, in place: the gradient of max(0, .)."""
-    for i in range(len(g)):
-        g[i] = g[i] if h[i] > np.float32(0) else np.float32(0)
+def _forward(layers: tuple, values: tuple, x: Array, rows: Array, limit: float, y: Array, start: int, e: Array) -> None:
+    """Channels of y from ``start``, x exp(s) + t of some rows of x, with the sub-network of the first of ``values``.
 
-
-@jit
-def _add_sums(g: Array, db: Array) -> None:
-    """db += g 1."""
-    for o in range(len(db)):
-        total = np.float32(0)
-        row = g[o]
-        for t in range(len(row)):
-            total += row[t]
-        db[o] += total
-
-
-@jit
-def _forward(
-    layers: tuple, source: Array, h1: Array, h2: Array, a: Array, x: Array, rows: Array, limit: float, y: Array,
-    start: int, e: Array,
-) -> None:  # fmt: skip
-    """Channels of y from ``start``, x exp(s) + t of some rows of x, with the sub-network of ``source``.
-
-    All are (chunks, channels, numbers); h1, h2, a and e are kept for the gradient.
+    All are (chunks, channels, numbers); the layers' outputs, which follow in ``values``, and e are for the gradient.
     """
-    zero, nothing = np.float32(0), np.float32(-np.inf)
     for c in range(len(x)):
-        convolve(source[c], layers[0], zero, h1[c])
-        convolve(h1[c], layers[1], zero, h2[c])
-        convolve(h2[c], layers[2], nothing, a[c])
-        _scale_shift(x[c], rows, a[c], limit, y[c, start : start + len(rows)], e[c])
+        for k in range(3):
+            floor = np.float32(0) if k < 2 else np.float32(-np.inf)
+            conv.convolve(values[k][c], layers[k], floor, values[k + 1][c])
+        _scale_shift(x[c], rows, values[3][c], limit, y[c, start : start + len(rows)], e[c])
 
 
 @jit
 def _backward(
-    layers: tuple, source: Array, inputs: Array, hidden: Array, h1: Array, h2: Array, a: Array, x: Array,
-    rows: Array, limit: float, e: Array, dy: Array, start: int, stripes: tuple, dx: Array, dsource: Array,
-    n_source: int, sums: tuple,
+    layers: tuple, values: tuple, channels: tuple, x: Array, rows: Array, limit: float, e: Array, dy: Array, start: int,
+    stripes: tuple, dx: Array, dsource: Array, n_source: int, dws: tuple, dbs: tuple,
 ) -> None:  # fmt: skip
-    """Gradient of :func:`_forward`: rows of dx, and added to dsource and to the ``sums`` of weights and biases.
+    """Gradient of :func:`_forward`: rows of dx, and added to dsource and to the sums ``dws`` and ``dbs``.
 
-    ``inputs`` and ``hidden`` are the channels that the layers read; the first ``n_source`` of ``inputs`` have a
-    gradient. ``layers`` are the transposed ones, from the last to the first.
+    ``channels`` are those of ``values`` that each layer reads; the first ``n_source`` of the first have a gradient.
+    ``layers`` are the transposed ones.
     """
-    nothing = np.float32(-np.inf)
-    g1, g2 = np.empty(h1.shape[1:], np.float32), np.empty(h2.shape[1:], np.float32)
-    da = np.zeros(a.shape[1:], np.float32)  # the channels that fill the last group stay 0
-    du = np.empty((len(layers[2][4]), x.shape[2]), np.float32)
-    dw1, db1, dw2, db2, dw3, db3 = sums
+    n, nothing = x.shape[2], np.float32(-np.inf)
+    du = np.empty((len(layers[0][4]), n), np.float32)
+    g1, g2 = np.empty(values[1].shape[1:], np.float32), np.empty(values[2].shape[1:], np.float32)
+    da = np.zeros(values[3].shape[1:], np.float32)  # the channels that fill the last group stay 0
+    grads = du, g1, g2, da
     for c in range(len(x)):
-        _scale_shift_gradient(x[c], rows, a[c], limit, e[c], dy[c, start : start + len(rows)], dx[c], da)
-        weight_gradient(da, h2[c], hidden, stripes, dw3)
-        _add_sums(da, db3)
-        convolve(da, layers[0], nothing, g2)
-        _mask(g2.ravel(), h2[c].ravel())
-        weight_gradient(g2, h1[c], hidden, stripes, dw2)
-        _add_sums(g2, db2)
-        convolve(g2, layers[1], nothing, g1)
-        _mask(g1.ravel(), h1[c].ravel())
-        weight_gradient(g1, source[c], inputs, stripes, dw1)
-        _add_sums(g1, db1)
-        if n_source:
-            convolve(g1, layers[2], nothing, du)
+        _scale_shift_gradient(x[c], rows, values[3][c], limit, e[c], dy[c, start : start + len(rows)], dx[c], da)
+        for k in range(2, -1, -1):
+            conv.weight_gradient(grads[k + 1], values[k][c], channels[k], stripes, dws[k])
+            add_sums(grads[k + 1], dbs[k], n)
+            if k or n_source:
+                conv.convolve(grads[k + 1], layers[k], nothing, grads[k])
+            if k:
+                mask(grads[k], values[k][c], n)
         for i in range(n_source):
-            row, more = dsource[c, inputs[i]], du[i]
-            for t in range(len(row)):
+            row, more = dsource[c, channels[0][i]], du[i]
+            for t in range(n):
                 row[t] += more[t]
 
 
@@ -170,50 +120,38 @@ class _Half:
     def __init__(self, p: tuple[Tensor, ...], limit: float, size: tuple[int, int], inputs: np.ndarray):
         arrays = [q.detach().numpy() for q in p]
         self.weights, self.biases = arrays[::2], arrays[1::2]
-        self.limit, self.size, self.inputs = limit, size, inputs
+        self.limit, self.size = limit, size
+        self.inputs = inputs, *(np.arange(w.shape[1]) for w in self.weights[1:])  # channels that each layer reads
 
     def forward(self, x: np.ndarray, rows: np.ndarray, source: np.ndarray, y: np.ndarray, start: int) -> None:
-        layers = tuple(
-            (*taps_of(*self.size, inputs), pack(w), pad(b))
-            for inputs, w, b in zip(self._channels(), self.weights, self.biases)
-        )
+        parts = zip(self.inputs, self.weights, self.biases)
+        layers = tuple(conv.layer_of(self.size, *part) for part in parts)
         chunks, _, n = x.shape
-        kept = [np.empty((chunks, round_up(len(b)), n), np.float32) for b in self.biases]
+        values = source, *(np.empty((chunks, conv.round_up(len(b)), n), np.float32) for b in self.biases)
         e = np.empty((chunks, len(rows), n), np.float32)
-        _forward(layers, source, *kept, x, rows, self.limit, y, start, e)
-        self.x, self.rows, self.source, self.start, self.kept, self.e = x, rows, source, start, kept, e
+        _forward(layers, values, x, rows, self.limit, y, start, e)
+        self.x, self.rows, self.start, self.values, self.e = x, rows, start, values, e
 
     def backward(self, dy: np.ndarray, dx: np.ndarray, dsource: np.ndarray | None) -> tuple[Tensor, ...]:
         """Gradients of the parameters; fills rows of dx and adds to dsource."""
-        layers = tuple(
-            (*taps_of(*self.size, tuple(range(len(w)))), pack_transposed(w), np.zeros(round_up(w.shape[1]), np.float32))
-            for w in self.weights[::-1]
-        )
-        n_in = len(self.inputs)
-        inputs, hidden = _even(self.inputs), _even(np.arange(len(self.weights[0])))
-        sums = tuple(part for w in self.weights for part in _sums(w))
+        layers = tuple(conv.transposed_layer_of(self.size, w) for w in self.weights)
+        pairs = tuple(_even(inputs) for inputs in self.inputs)
+        sizes = [conv.round_up(len(w)) * len(read) * 9 for w, read in zip(self.weights, pairs)]
+        dws = tuple(np.zeros(n * conv.VECTOR, np.float32) for n in sizes)
+        dbs = tuple(np.zeros(conv.round_up(len(w)), np.float32) for w in self.weights)
+        target, n_source = (dx, 0) if dsource is None else (dsource, len(self.inputs[0]))
         _backward(
-            layers, self.source, inputs, hidden, *self.kept, self.x, self.rows, self.limit, self.e, dy, self.start,
-            stripes_of(*self.size), dx, dx if dsource is None else dsource, 0 if dsource is None else n_in, sums,
+            layers, self.values, pairs, self.x, self.rows, self.limit, self.e, dy, self.start,
+            conv.stripes_of(*self.size), dx, target, n_source, dws, dbs,
         )  # fmt: skip
-        weights = (unpack(dw, *w.shape[:2]) for dw, w in zip(sums[::2], self.weights))
-        biases = (db[: len(w)] for db, w in zip(sums[1::2], self.weights))
+        weights = (conv.unpack(dw, *w.shape[:2]) for dw, w in zip(dws, self.weights))
+        biases = (db[: len(w)] for db, w in zip(dbs, self.weights))
         return tuple(torch.from_numpy(each) for pair in zip(weights, biases) for each in pair)
-
-    def _channels(self) -> list[tuple[int, ...]]:
-        """That each layer reads."""
-        return [tuple(self.inputs.tolist()), *(tuple(range(w.shape[1])) for w in self.weights[1:])]
 
 
 def _even(channels: np.ndarray) -> np.ndarray:
     """Channels in whole pairs, with the last again where it has no partner."""
-    return np.append(channels, channels[-1:].repeat(-len(channels) % COLUMNS))
-
-
-def _sums(w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Zeros to which :func:`_backward` adds the gradients of a weight and its bias."""
-    n_out, n_in = round_up(len(w)), -(-w.shape[1] // COLUMNS) * COLUMNS
-    return np.zeros(n_out * n_in * 9 * VECTOR, np.float32), np.zeros(n_out, np.float32)
+    return np.append(channels, channels[-1:].repeat(-len(channels) % conv.COLUMNS))
 
 
 class _Block(torch.autograd.Function):
@@ -246,13 +184,13 @@ class _Block(torch.autograd.Function):
 def _to_lanes(x: Tensor) -> Tensor:
     """(channels, batch, height, width) as (chunks, channels, pixels x LANES), with images of zeros at the end."""
     channels, batch = x.shape[:2]
-    filled = F.pad(x.flatten(2), (0, 0, 0, -batch % LANES))
-    return filled.unflatten(1, (-1, LANES)).permute(1, 0, 3, 2).reshape(-1, channels, filled.shape[2] * LANES)
+    filled = F.pad(x.flatten(2), (0, 0, 0, -batch % conv.LANES))
+    return filled.unflatten(1, (-1, conv.LANES)).permute(1, 0, 3, 2).reshape(-1, channels, filled.shape[2] * conv.LANES)
 
 
 def _from_lanes(x: Tensor, shape: torch.Size) -> Tensor:
     """Back to ``shape``, (channels, batch, height, width)."""
-    images = x.unflatten(2, (-1, LANES)).permute(1, 0, 3, 2).flatten(1, 2)
+    images = x.unflatten(2, (-1, conv.LANES)).permute(1, 0, 3, 2).flatten(1, 2)
     return images[:, : shape[1]].reshape(shape)
 
 
@@ -268,8 +206,6 @@ class FusedImages:
     """
 
     def __init__(self, flow: Flow):
-        if not supports(flow):
-            raise ValueError("fused blocks compute convolutional GIN flows with clamp='atan' only.")
         self.flow = flow
 
     def __call__(self, theta: Tensor, x: Tensor) -> tuple[Tensor, None]:
@@ -285,13 +221,12 @@ class FusedImages:
 
     def _blocks(self, images: list, parameters: list, model: int, x: Tensor) -> Tensor:
         """The convolutional part of one model on (channels, batch, height, width)."""
-        shape, lanes = x.shape, None
-        for layer, p in zip(images, parameters):
-            if isinstance(layer, ConvCoupling):
-                lanes = _to_lanes(x) if lanes is None else lanes
-                lanes = _Block.apply(lanes, layer, model, tuple(shape[2:]), *p)
-            else:
-                x = x if lanes is None else _from_lanes(lanes, shape)
-                x = layer.forward([], x.unsqueeze(0))[0].squeeze(0)
-                shape, lanes = x.shape, None
-        return x if lanes is None else _from_lanes(lanes, shape)
+        for is_coupling, run in groupby(zip(images, parameters), key=lambda pair: isinstance(pair[0], ConvCoupling)):
+            lanes = _to_lanes(x) if is_coupling else x.unsqueeze(0)
+            for layer, p in run:
+                if is_coupling:
+                    lanes = _Block.apply(lanes, layer, model, tuple(x.shape[2:]), *p)
+                else:
+                    lanes, _ = layer.forward([], lanes)
+            x = _from_lanes(lanes, x.shape) if is_coupling else lanes.squeeze(0)
+        return x

@@ -23,13 +23,8 @@ def atan(x: np.float32) -> np.float32:
     u = np.float32(1) / a if big else a
     v = u * u
     p = np.float32(0.0028662257)
-    p = p * v - np.float32(0.0161657367)
-    p = p * v + np.float32(0.0429096138)
-    p = p * v - np.float32(0.0752896400)
-    p = p * v + np.float32(0.1065626393)
-    p = p * v - np.float32(0.1420889944)
-    p = p * v + np.float32(0.1999355085)
-    p = p * v - np.float32(0.3333314528)
+    for c in (-0.0161657367, 0.0429096138, -0.0752896400, 0.1065626393, -0.1420889944, 0.1999355085, -0.3333314528):
+        p = p * v + np.float32(c)
     p = p * v * u + u
     p = np.float32(1.5707963267948966) - p if big else p
     return -p if x < np.float32(0) else p
@@ -47,33 +42,28 @@ def exp(x: np.float32) -> np.float32:
 
 
 @jit
-def _linear(
-    w: Array, transposed: bool, bias: Array, u: Array, out: Array, n_in: int, n_out: int, size: int, relu: bool
-) -> None:
-    """out = w u + bias, or w' u (no bias) where transposed; then max(0, .) where relu.
+def _linear(w: Array, bias: Array, u: Array, out: Array, size: int, relu: bool) -> None:
+    """out = w u + bias; then max(0, .) where relu.
 
     Two rows of the result (the last two again where their number is odd) and five of u at a time, to load less than
     is computed.
     """
+    n_out, n_in = w.shape
     for pair in range(0, n_out, 2):
         o = min(pair, n_out - 2)
         q = o + 1
-        c, d = (np.float32(0), np.float32(0)) if transposed else (bias[o], bias[q])
+        c, d = bias[o], bias[q]
         i = n_in % 5
         if i:
             out[o, :size], out[q, :size] = c, d
         for r in range(i):
-            a0, b0 = (w[r, o], w[r, q]) if transposed else (w[o, r], w[q, r])
+            a0, b0 = w[o, r], w[q, r]
             for t in range(size):
                 out[o, t] += a0 * u[r, t]
                 out[q, t] += b0 * u[r, t]
         while i < n_in:
-            if transposed:
-                a0, a1, a2, a3, a4 = w[i, o], w[i + 1, o], w[i + 2, o], w[i + 3, o], w[i + 4, o]
-                b0, b1, b2, b3, b4 = w[i, q], w[i + 1, q], w[i + 2, q], w[i + 3, q], w[i + 4, q]
-            else:
-                a0, a1, a2, a3, a4 = w[o, i], w[o, i + 1], w[o, i + 2], w[o, i + 3], w[o, i + 4]
-                b0, b1, b2, b3, b4 = w[q, i], w[q, i + 1], w[q, i + 2], w[q, i + 3], w[q, i + 4]
+            a0, a1, a2, a3, a4 = w[o, i], w[o, i + 1], w[o, i + 2], w[o, i + 3], w[o, i + 4]
+            b0, b1, b2, b3, b4 = w[q, i], w[q, i + 1], w[q, i + 2], w[q, i + 3], w[q, i + 4]
             if i == 0:
                 for t in range(size):
                     u0, u1, u2, u3, u4 = u[i, t], u[i + 1, t], u[i + 2, t], u[i + 3, t], u[i + 4, t]
@@ -92,57 +82,28 @@ def _linear(
 
 
 @jit
-def _size(n_in: int, n_out: int, hidden: int) -> int:
-    """Parameters of the sub-network of one half of a block."""
-    return hidden * (n_in + 1) + hidden * (hidden + 1) + 2 * n_out * (hidden + 1)
-
-
-@jit
-def _layers(theta: Array, at: int, n_in: int, n_out: int, hidden: int) -> tuple:
-    """Weights and biases of the three layers of a sub-network whose parameters begin at ``at``, as views."""
-    first, second = at + hidden * (n_in + 1), at + hidden * (n_in + hidden + 2)
-    end = at + _size(n_in, n_out, hidden)
-    return (
-        theta[at : first - hidden].reshape((hidden, n_in)), theta[first - hidden : first],
-        theta[first : second - hidden].reshape((hidden, hidden)), theta[second - hidden : second],
-        theta[second : end - 2 * n_out].reshape((2 * n_out, hidden)), theta[end - 2 * n_out : end],
-    )  # fmt: skip
-
-
-@jit
-def _couple(
-    theta: Array, at: int, n_in: int, n_out: int, hidden: int, limit: float, u: Array, x: Array, y: Array, h1: Array,
-    h2: Array, a: Array, e: Array, known: bool, mean: Array, size: int,
-) -> None:  # fmt: skip
-    """y = x exp(s) + t with (s, t) from u; keeps h1, h2 and the raw s in a, and exp(s) in e, unless ``known``."""
-    w1, b1, w2, b2, w3, b3 = _layers(theta, at, n_in, n_out, hidden)
-    _linear(w1, False, b1, u, h1, n_in, hidden, size, True)
-    _linear(w2, False, b2, h1, h2, hidden, hidden, size, True)
-    _linear(w3, False, b3, h2, a, hidden, 2 * n_out, size, False)
-    if not known:
-        scale, inverse, part = np.float32(limit * ATAN), np.float32(1 / limit), np.float32(1 / n_out)
-        mean[:] = np.float32(0)
-        for o in range(n_out):
-            for t in range(size):
-                e[o, t] = scale * atan(inverse * a[o, t])
-            for t in range(size):
-                mean[t] += e[o, t]
-        for o in range(n_out):
-            for t in range(size):
-                e[o, t] = exp(e[o, t] - part * mean[t])
-    for o in range(n_out):
+def mask(g: Array, h: Array, size: int) -> None:
+    """g = 0 where h is not above 0, in place: the gradient of max(0, .)."""
+    for o in range(len(g)):
         for t in range(size):
-            y[o, t] = x[o, t] * e[o, t] + a[n_out + o, t]
+            g[o, t] = g[o, t] if h[o, t] > np.float32(0) else np.float32(0)
 
 
 @jit
-def _accumulate(g: Array, u: Array, dw: Array, db: Array, n_out: int, n_in: int, size: int) -> None:
-    """dw += g u', db += g 1."""
-    for o in range(n_out):
+def add_sums(g: Array, db: Array, size: int) -> None:
+    """db += g 1."""
+    for o in range(len(db)):
         total = np.float32(0)
         for t in range(size):
             total += g[o, t]
         db[o] += total
+
+
+@jit
+def _accumulate(g: Array, u: Array, dw: Array, size: int) -> None:
+    """dw += g u'."""
+    n_out, n_in = dw.shape
+    for o in range(n_out):
         i = 0
         while i + 5 <= n_in:
             t0 = t1 = t2 = t3 = t4 = np.float32(0)
@@ -168,14 +129,63 @@ def _accumulate(g: Array, u: Array, dw: Array, db: Array, n_out: int, n_in: int,
 
 
 @jit
-def _uncouple(
-    theta: Array, grad: Array, at: int, n_in: int, n_out: int, hidden: int, limit: float, u: Array, x: Array, h1: Array,
-    h2: Array, a: Array, e: Array, dy: Array, dx: Array, du: Array, work: Array, size: int,
+def exp_scales(a: Array, limit: float, e: Array, mean: Array, start: int, size: int) -> None:
+    """e = exp(s) for ``size`` numbers from ``start``, s the clamped first rows of a less their mean."""
+    scale, inverse, part = np.float32(limit * ATAN), np.float32(1 / limit), np.float32(1 / len(e))
+    mean[:] = np.float32(0)
+    for o in range(len(e)):
+        raw, s = a[o, start : start + size], e[o, start : start + size]
+        for t in range(size):
+            s[t] = scale * atan(inverse * raw[t])
+        for t in range(size):
+            mean[t] += s[t]
+    for o in range(len(e)):
+        s = e[o, start : start + size]
+        for t in range(size):
+            s[t] = exp(s[t] - part * mean[t])
+
+
+@jit
+def _layer(theta: Array, at: int, n_in: int, n_out: int) -> tuple:
+    """Weight and bias of a layer whose parameters begin at ``at``, as views, and where they end."""
+    middle = at + n_out * n_in
+    return theta[at:middle].reshape((n_out, n_in)), theta[middle : middle + n_out], middle + n_out
+
+
+@jit
+def _half(theta: Array, half: int, d: int, hidden: int) -> tuple:
+    """Weights and biases of the three layers of the sub-network of one half, from the parameters of a block."""
+    first, second = d // 2, d - d // 2
+    n_in, n_out = (first, second) if half else (second, first)
+    at = half * (hidden * (second + hidden + 2) + 2 * first * (hidden + 1))
+    w1, b1, at = _layer(theta, at, n_in, hidden)
+    w2, b2, at = _layer(theta, at, hidden, hidden)
+    w3, b3, at = _layer(theta, at, hidden, 2 * n_out)
+    return (w1, w2, w3), (b1, b2, b3)
+
+
+@jit
+def _values(saved: Array, half: int, d: int, hidden: int) -> tuple:
+    """Views of what is saved of one half: the input, hidden and output values of its sub-network, and x.
+
+    The rows are the permuted input, the new first half, and for each half the hidden values and outputs.
+    """
+    first = d // 2
+    u, x = (saved[d : d + first], saved[first:d]) if half else (saved[first:d], saved[:first])
+    at = d + first + half * 2 * (hidden + first)
+    h1, h2, a = saved[at : at + hidden], saved[at + hidden : at + 2 * hidden], saved[at + 2 * hidden :]
+    return (u, h1, h2, a[: 2 * len(x)]), x
+
+
+@jit
+def _gradient(
+    weights: tuple, dws: tuple, dbs: tuple, values: tuple, x: Array, e: Array, limit: float, dy: Array, dx: Array,
+    du: Array, work: Array, size: int,
 ) -> None:  # fmt: skip
-    """Gradient of :func:`_couple`: adds to grad, dx = dy exp(s), du = what reaches u through the sub-network."""
-    w1, _, w2, _, w3, _ = _layers(theta, at, n_in, n_out, hidden)
-    dw1, db1, dw2, db2, dw3, db3 = _layers(grad, at, n_in, n_out, hidden)
-    ga, g1, g2, mean = work[: 2 * n_out], work[-2 * hidden - 1 : -hidden - 1], work[-hidden - 1 : -1], work[-1]
+    """Of y = x exp(s) + t: adds to dws and dbs, dx = dy exp(s), du = what reaches u through the sub-network."""
+    n_out, hidden, a = len(x), len(values[1]), values[3]
+    grads = du, work[-2 * hidden - 1 : -hidden - 1], work[-hidden - 1 : -1], work[: 2 * n_out]
+    ga, mean = grads[3], work[-1]
     mean[:] = np.float32(0)
     for o in range(n_out):
         for t in range(size):
@@ -188,19 +198,13 @@ def _uncouple(
         for t in range(size):
             v = inverse * a[o, t]
             ga[o, t] = (ga[o, t] - part * mean[t]) * np.float32(ATAN) / (np.float32(1) + v * v)
-    none = theta[:0]
-    _accumulate(ga, h2, dw3, db3, 2 * n_out, hidden, size)
-    _linear(w3, True, none, ga, g2, 2 * n_out, hidden, size, False)
-    for o in range(hidden):
-        for t in range(size):
-            g2[o, t] = g2[o, t] if h2[o, t] > np.float32(0) else np.float32(0)
-    _accumulate(g2, h1, dw2, db2, hidden, hidden, size)
-    _linear(w2, True, none, g2, g1, hidden, hidden, size, False)
-    for o in range(hidden):
-        for t in range(size):
-            g1[o, t] = g1[o, t] if h1[o, t] > np.float32(0) else np.float32(0)
-    _accumulate(g1, u, dw1, db1, hidden, n_in, size)
-    _linear(w1, True, none, g1, du, hidden, n_in, size, False)
+    for k in range(2, -1, -1):
+        transposed = weights[k].T
+        _accumulate(grads[k + 1], values[k], dws[k], size)
+        add_sums(grads[k + 1], dbs[k], size)
+        _linear(transposed, np.zeros(len(transposed), np.float32), grads[k + 1], grads[k], size, False)
+        if k:
+            mask(grads[k], values[k], size)
 
 
 @jit
@@ -210,45 +214,32 @@ def _tile(
 ) -> None:  # fmt: skip
     """Codes of one tile in place; ``saved`` (blocks, rows, tile) keeps what the gradient needs, ``exps`` the scales.
 
-    Without ``known`` scales, ``saved`` has one block, which all use in turn: the first pass needs none afterwards.
+    Every half is y = x exp(s) + t, with s and t from the sub-network of the other. Without ``known`` scales, ``saved``
+    has one block, which all use in turn: the first pass needs none afterwards.
     """
     blocks, d = permutations.shape
-    first, second = d // 2, d - d // 2
-    n1, n2 = _size(second, first, hidden), _size(first, second, hidden)
+    first = d // 2
     for b in range(blocks):
-        s, e, at = saved[b % len(saved)], exps[b], b * (n1 + n2)
+        s = saved[b % len(saved)]
         for i in range(d):
             row = current[permutations[b, i]]
             for t in range(size):
                 s[i, t] = row[t]
-        i = d + first
-        j = i + 2 * hidden
-        y1, h1, h2, a, e1 = s[d:i], s[i : i + hidden], s[i + hidden : j], s[j : j + 2 * first], e[:first]
-        _couple(theta, at, second, first, hidden, limit, s[first:d], s[:first], y1, h1, h2, a, e1, known, mean, size)
-        i = j + 2 * first
-        j = i + 2 * hidden
-        h1, h2, a, e2 = s[i : i + hidden], s[i + hidden : j], s[j:], e[first:]
-        _couple(
-            theta,
-            at + n1,
-            first,
-            second,
-            hidden,
-            limit,
-            y1,
-            s[first:d],
-            current[first:],
-            h1,
-            h2,
-            a,
-            e2,
-            known,
-            mean,
-            size,
-        )
+        for half in range(2):
+            values, x = _values(s, half, d, hidden)
+            weights, biases = _half(theta[b], half, d, hidden)
+            e, y = (exps[b, first:], current[first:]) if half else (exps[b, :first], s[d : d + first])
+            a, n_out = values[3], len(x)
+            for k in range(3):
+                _linear(weights[k], biases[k], values[k], values[k + 1], size, k < 2)
+            if not known:
+                exp_scales(a, limit, e, mean, 0, size)
+            for o in range(n_out):
+                for t in range(size):
+                    y[o, t] = x[o, t] * e[o, t] + a[n_out + o, t]
         for i in range(first):
             for t in range(size):
-                current[i, t] = y1[i, t]
+                current[i, t] = s[d + i, t]
 
 
 @jit
@@ -258,27 +249,21 @@ def _tile_gradient(
 ) -> None:  # fmt: skip
     """Adds the parameters' gradient of one tile to ``grad``; ``dy`` is the gradient of its codes and is used up."""
     blocks, d = permutations.shape
-    first, second = d // 2, d - d // 2
-    n1, n2 = _size(second, first, hidden), _size(first, second, hidden)
+    first = d // 2
     for b in range(blocks - 1, -1, -1):
-        s, e, at = saved[b], exps[b], b * (n1 + n2)
-        i = d + first + 2 * hidden + 2 * first
-        j = i + 2 * hidden
-        h1, h2, a, e2 = s[i : i + hidden], s[i + hidden : j], s[j:], e[first:]
-        y1, x1, x2 = s[d : d + first], s[:first], s[first:d]
-        g1, g2, dx2 = dy[:first], dy[first:], dx[first:]
-        _uncouple(theta, grad, at + n1, first, second, hidden, limit, y1, x2, h1, h2, a, e2, g2, dx2, du, work, size)
-        for i in range(first):
-            for t in range(size):
-                g1[i, t] += du[i, t]
-        i = d + first
-        j = i + 2 * hidden
-        h1, h2, a, e1 = s[i : i + hidden], s[i + hidden : j], s[j : j + 2 * first], e[:first]
-        _uncouple(theta, grad, at, second, first, hidden, limit, x2, x1, h1, h2, a, e1, g1, dx[:first], du, work, size)
+        for half in (1, 0):
+            values, x = _values(saved[b], half, d, hidden)
+            weights, (dws, dbs) = _half(theta[b], half, d, hidden)[0], _half(grad[b], half, d, hidden)
+            rows = slice(first, d) if half else slice(0, first)
+            _gradient(weights, dws, dbs, values, x, exps[b, rows], limit, dy[rows], dx[rows], du, work, size)
+            source = dy[:first] if half else dx[first:]
+            for i in range(len(source)):
+                for t in range(size):
+                    source[i, t] += du[i, t]
         for i in range(d):
             row = dy[permutations[b, i]]
             for t in range(size):
-                row[t] = dx[i, t] + (du[i - first, t] if i >= first else np.float32(0))
+                row[t] = dx[i, t]
 
 
 @jit
@@ -291,6 +276,7 @@ def run(
     The gradient computes the other activations of a tile again: cheaper than writing them to memory and reading them.
     """
     blocks, d = permutations.shape
+    theta, grad = theta.reshape((blocks, -1)), grad.reshape((blocks, -1))
     known = dz.size > 0
     saved = np.empty((blocks if known else 1, 3 * d + d // 2 + 4 * hidden, TILE), np.float32)
     current, dx, du = np.empty((d, TILE), np.float32), np.empty((d, TILE), np.float32), np.empty((d, TILE), np.float32)

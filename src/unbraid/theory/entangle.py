@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import norm
 
-from unbraid.theory.marginals import Estimated, Given, Marginal
+from unbraid.theory.marginals import Estimated, Given
 from unbraid.theory.mixing import mixing_matrix
 
 
@@ -52,7 +52,7 @@ class Entangle:
     def __init__(self, marginals: Sequence[Any], turn: float = 0.5):
         self.turn = turn
         self.matrix = mixing_matrix(len(marginals), turn)
-        self.marginals: tuple[Marginal, ...] = tuple(
+        self.marginals: tuple[Given | Estimated, ...] = tuple(
             m if isinstance(m, Given | Estimated) else Given.of(m, f"marginals[{i}]") for i, m in enumerate(marginals)
         )
 

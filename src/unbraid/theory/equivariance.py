@@ -166,12 +166,11 @@ def _check(actions: Mapping[str, Sequence[Action]], parts: list[list[int]], code
         raise ValueError(
             f"{len(actions)} factors need one subspace each; received {len(parts)}. Give subspaces=[[0, 1], [2]]."
         )
-    if max(j for p in parts for j in p) >= codes.shape[1]:
-        raise ValueError(
-            f"subspaces contain code {max(j for p in parts for j in p)}, but there are only {codes.shape[1]} codes."
-        )
-    if len(codes) < 4 * codes.shape[1]:
-        raise ValueError(f"{len(codes)} samples are too few for {codes.shape[1]} codes; give {4 * codes.shape[1]}.")
+    n_codes, last = codes.shape[1], max(j for p in parts for j in p)
+    if last >= n_codes:
+        raise ValueError(f"subspaces contain code {last}, but there are only {n_codes} codes.")
+    if len(codes) < 4 * n_codes:
+        raise ValueError(f"{len(codes)} samples are too few for {n_codes} codes; give {4 * n_codes}.")
 
 
 def _unexplained(before: np.ndarray, after: np.ndarray) -> float:

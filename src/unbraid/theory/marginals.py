@@ -1,7 +1,7 @@
 """Densities of single factors as maps to a standard normal variable: given, or estimated from a sample."""
 
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
@@ -9,41 +9,16 @@ from scipy.stats import norm
 
 MOST_KNOTS = 200
 ROWS_PER_KNOT = 10
-
-
-@runtime_checkable
-class Density(Protocol):
-    """A continuous distribution as SciPy freezes them, or anything with these five methods."""
-
-    def cdf(self, x: Any, /) -> Any: ...
-    def sf(self, x: Any, /) -> Any: ...
-    def ppf(self, q: Any, /) -> Any: ...
-    def isf(self, q: Any, /) -> Any: ...
-    def logpdf(self, x: Any, /) -> Any: ...
-
-
-@runtime_checkable
-class Variable(Protocol):
-    """A random variable of SciPy's newer interface (``scipy.stats.Normal``, ``scipy.stats.Mixture``)."""
-
-    def cdf(self, x: Any, /) -> Any: ...
-    def ccdf(self, x: Any, /) -> Any: ...
-    def icdf(self, p: Any, /) -> Any: ...
-    def iccdf(self, p: Any, /) -> Any: ...
-    def logpdf(self, x: Any, /) -> Any: ...
-
-
-class Marginal(Protocol):
-    """A density on the line that a map T turns into the standard normal one: p(z) = phi(T(z)) T'(z)."""
-
-    def to_normal(self, z: np.ndarray) -> np.ndarray: ...
-    def from_normal(self, g: np.ndarray) -> np.ndarray: ...
-    def log_density(self, z: np.ndarray) -> np.ndarray: ...
+# F, 1 - F, their inverses and log p, as SciPy names them: of a frozen distribution, or anything with these methods,
+# and of a random variable of the newer interface (``scipy.stats.Normal``, ``scipy.stats.Mixture``)
+INTERFACES = (("cdf", "sf", "ppf", "isf", "logpdf"), ("cdf", "ccdf", "icdf", "iccdf", "logpdf"))
 
 
 @dataclass(frozen=True)
 class Given:
-    """A density whose distribution function is known. Upper tails go through 1 - F, which keeps their digits.
+    """A density whose distribution function is known, p(z) = phi(T(z)) T'(z) of a map T to the normal one.
+
+    Upper tails go through 1 - F, which keeps their digits.
 
     Attributes
     ----------
@@ -60,10 +35,9 @@ class Given:
     @classmethod
     def of(cls, density: Any, name: str) -> "Given":
         """The parts of a distribution; an error names what is missing."""
-        if isinstance(density, Density):
-            return cls(density.cdf, density.sf, density.ppf, density.isf, density.logpdf)
-        if isinstance(density, Variable):
-            return cls(density.cdf, density.ccdf, density.icdf, density.iccdf, density.logpdf)
+        for names in INTERFACES:
+            if all(hasattr(density, name) for name in names):
+                return cls(*(getattr(density, name) for name in names))
         raise TypeError(
             f"{name} is {_shown(density)}, which has no density. Entangling needs a continuous distribution: a frozen "
             "one of scipy.stats such as uniform() or laplace(), or an object with cdf, sf, ppf, isf and logpdf. "
@@ -120,10 +94,6 @@ class Estimated:
             raise ValueError(_discrete(name, most))
         return cls(knots, ndtri(share))
 
-    @property
-    def slopes(self) -> np.ndarray:
-        return np.diff(self.g) / np.diff(self.z)
-
     def to_normal(self, z: np.ndarray) -> np.ndarray:
         return _line(z, self.z, self.g)
 
@@ -132,7 +102,7 @@ class Estimated:
 
     def log_density(self, z: np.ndarray) -> np.ndarray:
         piece = np.clip(np.searchsorted(self.z, z) - 1, 0, len(self.z) - 2)
-        return norm.logpdf(self.to_normal(z)) + np.log(self.slopes[piece])
+        return norm.logpdf(self.to_normal(z)) + np.log((np.diff(self.g) / np.diff(self.z))[piece])
 
 
 def _shares(n: int, least: float) -> np.ndarray:

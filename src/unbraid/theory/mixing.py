@@ -55,13 +55,10 @@ def mixing_matrix(n_factors: int, turn: float = 0.5) -> np.ndarray:
     return np.kron(matrix, np.array([np.roll(row, shift) for shift in range(odd)]))
 
 
-def _eigenvalues(phases: np.ndarray) -> np.ndarray:
-    return np.concatenate([[1.0], np.exp(1j * phases), np.exp(-1j * phases[::-1])])
-
-
 def _circulant(phases: np.ndarray) -> np.ndarray:
     """First row of the orthogonal circulant matrix with these phases: 2 len(phases) + 1 entries."""
-    return np.fft.ifft(_eigenvalues(phases)).real
+    eigenvalues = np.concatenate([[1.0], np.exp(1j * phases), np.exp(-1j * phases[::-1])])
+    return np.fft.ifft(eigenvalues).real
 
 
 def _unevenness(phases: np.ndarray) -> tuple[float, np.ndarray]:

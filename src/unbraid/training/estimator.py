@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from unbraid.data.rows import Rows
 from unbraid.estimator.base import COUNT, RANDOM_STATE, Hint, Number
@@ -14,14 +15,15 @@ from unbraid.runtime.determinism import seed_of
 from unbraid.training.checkpoint import read_checkpoint
 from unbraid.training.devices import PRECISIONS, Device
 from unbraid.training.logs import Logs
-from unbraid.training.run import Run, Stepper
+from unbraid.training.run import Run
+from unbraid.training.trainer import Trainer
 from unbraid.trust.warnings import warn
 
 PATH = (str, os.PathLike, None)
 
 
 class TrainedEstimator(Exportable):
-    """Base of the estimators that are trained step by step.
+    """Base of the estimators that are trained step by step; a subclass says how its network encodes rows.
 
     Parameters that all of them take:
 
@@ -120,6 +122,36 @@ class TrainedEstimator(Exportable):
         self.progress = progress
         self.random_state = random_state
 
+    def _rebuilt(self) -> Any:
+        """The trained network, from fitted arrays alone (so that saving needs arrays only)."""
+        raise NotImplementedError
+
+    def _codes_of(self, rows: Rows) -> np.ndarray:
+        """Codes of checked rows."""
+        raise NotImplementedError
+
+    @property
+    def _network(self) -> Any:
+        if "_cached" not in self.__dict__:
+            self._cached = self._rebuilt()
+        return self._cached
+
+    def _new_rows(self, X: Any) -> Rows:
+        check_is_fitted(self, ("weights_", "theta_"), all_or_any=any)
+        return self._read_new(X)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Codes (n, n_codes): of flows, the most important latent first; of variational models, the means.
+
+        They are computed in the precision of X.
+        """
+        return self._codes_of(self._new_rows(X))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in super().__getstate__().items() if k != "_cached"}
+
+    _get_state = __getstate__
+
     def _device(self) -> Device:
         """Where the steps run."""
         return Device(self.device)
@@ -137,11 +169,11 @@ class TrainedEstimator(Exportable):
         identity = {"model": type(self).__name__, **shown, **more, **self.evidence_, "seed": seed, "data": data}
         return json.loads(json.dumps(identity, default=_plain))
 
-    def _run(self, stepper: Stepper, device: Device, max_steps: int, identity: dict[str, Any]) -> None:
+    def _run(self, trainer: Trainer, device: Device, max_steps: int, identity: dict[str, Any]) -> None:
         """Train, and keep the history and why it stopped."""
         logs = Logs(None if self.log is None else Path(self.log), self.tensorboard)
         checkpoint = None if self.checkpoint is None else Path(self.checkpoint)
-        run = Run(stepper, identity, max_steps, self.max_seconds, checkpoint, self.checkpoint_every, device)
+        run = Run(trainer, identity, max_steps, self.max_seconds, checkpoint, self.checkpoint_every, device)
         run.go(logs, self.progress, type(self).__name__)
         self.history_ = run.history
         self.n_steps_ = run.n_steps

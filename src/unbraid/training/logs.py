@@ -1,7 +1,6 @@
 """The log of a training run: one JSON object a line, and TensorBoard's events if wanted."""
 
 import json
-from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -19,10 +18,9 @@ class Logs:
         if tensorboard and folder is None:
             raise ValueError("tensorboard=True needs a folder: set log='FOLDER' as well.")
         self.folder = folder
-        self._tensorboard = None
+        self._writes_events = tensorboard
         if tensorboard:
             require("tensorboard", "tensorboard")
-            self._tensorboard = import_module("torch.utils.tensorboard")
         self._file: Any = None
         self._events: Any = None
 
@@ -34,8 +32,10 @@ class Logs:
         self._file = (self.folder / "log.jsonl").open("w", encoding="utf-8")
         for record in history:
             self._line(record)
-        if self._tensorboard is not None:
-            self._events = self._tensorboard.SummaryWriter(str(self.folder), purge_step=step + 1)
+        if self._writes_events:
+            from torch.utils.tensorboard import SummaryWriter
+
+            self._events = SummaryWriter(str(self.folder), purge_step=step + 1)
 
     def write(self, record: dict[str, Any]) -> None:
         if self._file is None:
@@ -43,11 +43,8 @@ class Logs:
         self._line(record)
         if self._events is not None:
             for name, value in record.items():
-                if isinstance(value, list):
-                    values = {f"{name}/{i}": v for i, v in enumerate(value)}
-                else:
-                    values = {name: value}
-                for tag, number in values.items():
+                parts = {f"{name}/{i}": v for i, v in enumerate(value)} if isinstance(value, list) else {name: value}
+                for tag, number in parts.items():
                     if tag != "step":
                         self._events.add_scalar(tag, number, record["step"])
 

@@ -1,6 +1,6 @@
 """The one training run: identity, checkpoint, exact resume, Ctrl-C, time limit, history, logs, progress.
 
-A run drives a stepper, which knows what a step is and what its state is. All randomness is in that state, so a run that
+A run drives a trainer, which knows what a step is and what its state is. All randomness is in that state, so a run that
 was killed and resumed ends with the same bytes as one that was not.
 """
 
@@ -11,32 +11,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
-
-from torch import Tensor
+from typing import Any
 
 from unbraid.runtime.progress import bar
 from unbraid.runtime.tracking import Track
 from unbraid.training.checkpoint import check_identity, read_checkpoint, write_checkpoint
 from unbraid.training.devices import Device
 from unbraid.training.logs import Logs
-
-
-class Stepper(Protocol):
-    """What a run drives.
-
-    ``stopped`` is why training ended before ``max_steps``, such as "plateau", and "" until then. ``step(done)``
-    takes the step after ``done`` others and returns its record, with a scalar ``loss``, when one is due.
-    ``get_state`` returns tensors and JSON-compatible values; ``set_state`` restores them.
-    """
-
-    stopped: str
-
-    def step(self, done: int) -> dict[str, Any] | None: ...
-
-    def get_state(self) -> tuple[dict[str, Tensor], dict[str, Any]]: ...
-
-    def set_state(self, tensors: dict[str, Tensor], state: dict[str, Any]) -> None: ...
+from unbraid.training.trainer import Trainer
 
 
 @dataclass
@@ -45,7 +27,7 @@ class Run:
 
     Attributes
     ----------
-    stepper : Stepper
+    trainer : Trainer
     identity : dict
         What a checkpoint must agree with: the model, its parameters, the seed and the data.
     max_steps : int
@@ -62,7 +44,7 @@ class Run:
     history : list of dict
     """
 
-    stepper: Stepper
+    trainer: Trainer
     identity: dict[str, Any]
     max_steps: int
     max_seconds: float | None
@@ -83,7 +65,7 @@ class Run:
         with logs, postponed_interrupt() as interrupted, bar(title, total=self.max_steps, show=show) as advance:
             advance(self.n_steps)
             while self.n_steps < self.max_steps and not self.stopped:
-                record = self.stepper.step(self.n_steps)
+                record = self.trainer.step(self.n_steps)
                 self.n_steps += 1
                 seconds = time.monotonic() - started
                 if record is not None:
@@ -91,7 +73,7 @@ class Run:
                     self.history.append(record)
                     logs.write(record)
                     track(record, self.n_steps)
-                self.stopped = self.stepper.stopped or self._out_of_time(seconds)
+                self.stopped = self.trainer.stopped or self._out_of_time(seconds)
                 if self.checkpoint is not None and (self._is_due() or interrupted()):
                     self._save(self.checkpoint)
                 advance(1, **{k: v for k, v in (record or {}).items() if isinstance(v, float) and k != "seconds"})
@@ -122,7 +104,7 @@ class Run:
 
     def _save(self, path: Path) -> None:
         if self.device.rank == 0:
-            tensors, state = self.stepper.get_state()
+            tensors, state = self.trainer.get_state()
             about = {"identity": self.identity, "n_steps": self.n_steps, "history": self.history, "stepper": state}
             write_checkpoint(path, tensors, about)
         self.device.wait()
@@ -130,8 +112,8 @@ class Run:
     def _load(self, path: Path) -> None:
         tensors, about = read_checkpoint(path)
         check_identity(path, about["identity"], self.identity)
-        self.stepper.set_state(tensors, about["stepper"])
-        self.n_steps, self.history, self.stopped = about["n_steps"], about["history"], self.stepper.stopped
+        self.trainer.set_state(tensors, about["stepper"])
+        self.n_steps, self.history, self.stopped = about["n_steps"], about["history"], self.trainer.stopped
 
 
 @contextmanager

@@ -28,7 +28,6 @@ class Group(NamedTuple):
     networks: tuple[str, ...]
     learning_rate: float
     betas: tuple[float, float] = (0.9, 0.999)
-    eps: float = 1e-8
 
 
 class Loss(NamedTuple):
@@ -53,7 +52,7 @@ class Source(Protocol):
 
 
 class Trainer:
-    """Trains networks on an objective, step by step; a :class:`~unbraid.training.run.Stepper`.
+    """Trains networks on an objective, step by step.
 
     Parameters
     ----------
@@ -67,6 +66,11 @@ class Trainer:
     schedule : Schedule
     device : Device
         One device, or accelerate's processes.
+
+    Attributes
+    ----------
+    stopped : str
+        Why training ended before ``max_steps``, such as "plateau"; "" until then.
     """
 
     def __init__(
@@ -86,9 +90,7 @@ class Trainer:
             name: [p for n in g.networks for p in networks[n].parameters()] for name, g in groups.items()
         }
         self.optimizers = {
-            name: device.prepare(
-                torch.optim.Adam(self.parameters[name], lr=g.learning_rate, betas=g.betas, eps=g.eps, fused=True)
-            )
+            name: device.prepare(torch.optim.Adam(self.parameters[name], lr=g.learning_rate, betas=g.betas, fused=True))
             for name, g in groups.items()
         }
         self._sums: dict[str, Tensor] = {}
