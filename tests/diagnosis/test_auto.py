@@ -15,12 +15,33 @@ from unbraid.trust.warnings import AssumptionWarning
 
 @pytest.fixture(scope="module")
 def pictures():
-    return ShapesXY(image_size=16).sample(400, random_state=0)
+    return ShapesXY(image_size=16).sample(300, random_state=0)
 
 
-def test_pictures_get_hessian_ica_and_the_same_codes(pictures, tmp_path):
+@pytest.fixture(scope="module")
+def fitted(pictures):
+    """The pictures fitted by default, and how many points were embedded, fit by fit."""
+    with pytest.MonkeyPatch.context() as patch:
+        counts = counted(patch)
+        return ub.fit(pictures[0], random_state=0), counts
+
+
+def counted(patch):
+    counts = []
+    choose = landmarks.choose
+    patch.setattr(landmarks, "choose", lambda P, *rest: counts.append(len(P)) or choose(P, *rest))
+    return counts
+
+
+@pytest.fixture
+def solved(monkeypatch):
+    """How many points were embedded, fit by fit."""
+    return counted(monkeypatch)
+
+
+def test_pictures_get_hessian_ica_and_the_same_codes(pictures, fitted, tmp_path):
     X, factors = pictures
-    model = ub.fit(X, random_state=0)
+    model = fitted[0]
     same = ub.HessianICA(n_factors="auto", random_state=0).fit(X)
     assert isinstance(model, ub.HessianICA)
     assert (model.n_factors_, model.n_neighbors_) == (same.n_factors_, same.n_neighbors_)
@@ -30,18 +51,9 @@ def test_pictures_get_hessian_ica_and_the_same_codes(pictures, tmp_path):
     assert ub.load(tmp_path / "run").diagnosis_ == model.diagnosis_
 
 
-@pytest.fixture
-def solved(monkeypatch):
-    """How many points were embedded, fit by fit."""
-    counts = []
-    choose = landmarks.choose
-    monkeypatch.setattr(landmarks, "choose", lambda P, *rest: counts.append(len(P)) or choose(P, *rest))
-    return counts
-
-
-def test_the_fit_takes_over_what_the_diagnosis_solved(pictures, solved):
+def test_the_fit_takes_over_what_the_diagnosis_solved(pictures, fitted):
     X, _ = pictures
-    model = ub.fit(X, random_state=0)
+    model, solved = fitted
     assert solved == [len(X)]
     assert model.diagnosis_ == ub.diagnose(X)
     assert len(model.embedding_) == len(X)

@@ -12,7 +12,7 @@ from unbraid.geometry import analogy, charts
 @pytest.fixture(scope="module")
 def circle_and_sphere():
     """S1 x S2 in five dimensions, and its fit."""
-    X, true = product(["S1", "S2"], 2500)
+    X, true = product(["S1", "S2"], 1200)
     return X, true, ub.Geomancer(dim=3, random_state=0).fit(X)
 
 

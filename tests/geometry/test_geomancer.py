@@ -7,6 +7,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import unbraid as ub
 from tests.facts import facts
 from tests.geometry.manifolds import product
+from unbraid.geometry import eigen
 from unbraid.geometry.eigen import filtered, lowest_fields
 from unbraid.geometry.graph import symmetrised
 from unbraid.geometry.operator import LANES, Diffusion, packed_size, transports, unpack
@@ -24,20 +25,26 @@ def fitted(names, n, *, ambient=15, noise=0.0, seed=0, **options):
 
 @pytest.fixture(scope="module")
 def two_spheres():
-    return fitted("S2 S2", 2000)
+    return fitted("S2 S2", 1000)
 
 
 @pytest.mark.parametrize(
     ("names", "n", "dims", "angle"),
     [
-        ("S2 S2", 2000, [2, 2], 0.03),
-        ("S2 S3", 3000, [3, 2], 0.05),
-        ("S1 S2", 1000, [2, 1], 0.03),
-        ("S2 S2 S2", 5000, [2, 2, 2], 0.12),
+        ("S2 S3", 1500, [3, 2], 0.08),
+        ("S1 S2", 800, [2, 1], 0.03),
+        pytest.param("S2 S2 S2", 5000, [2, 2, 2], 0.12, marks=pytest.mark.slow),
     ],
 )
 def test_products(names, n, dims, angle):
-    model, _, true = fitted(names, n)
+    check_product(*fitted(names, n, dim=sum(dims)), dims, angle)
+
+
+def test_two_spheres_of_unknown_dimension(two_spheres):
+    check_product(*two_spheres, [2, 2], 0.03)
+
+
+def check_product(model, _, true, dims, angle):
     assert (model.n_submanifolds_, model.dims_) == (len(dims), dims)
     assert model.determined_
     assert model.confidence_ > 0.9
@@ -58,16 +65,16 @@ def test_large_products(names, n, angle):
 
 @pytest.mark.parametrize(("names", "dim"), [("S4", 4), ("SO3", 3), ("S2", 2), ("S1", 1)])
 def test_solid_manifolds_are_not_split(names, dim):
-    model, *_ = fitted(names, 2000)
+    model, *_ = fitted(names, 500 * min(dim, 2))
     assert model.n_submanifolds_ == 1
     assert model.dims_ == [dim]
     assert model.determined_
 
 
-@pytest.mark.parametrize("names", ["S1 S1", "S1 S1 S1", "S2 S1 S1"])
-def test_flat_directions_are_undetermined(names):
+@pytest.mark.parametrize(("names", "dim"), [("S1 S1", 2), ("S1 S1 S1", 3), ("S2 S1 S1", 4)])
+def test_flat_directions_are_undetermined(names, dim):
     with pytest.warns(TrustWarning, match=facts("UB245", "n_submanifolds_ = 1")):
-        model, *_ = fitted(names, 2500)
+        model, *_ = fitted(names, 1200, dim=dim)
     assert not model.determined_
     assert "flat" in model.reason_
     assert model.confidence_ == 0
@@ -105,9 +112,9 @@ def test_a_cloud_without_a_manifold_is_undetermined():
 
 
 def test_a_narrow_gap_halves_the_confidence():
-    with pytest.warns(TrustWarning, match=facts("UB247", 4000, "dimension 5")):
-        model, *_ = fitted("S2 SO3", 4000, dim=5)
-    assert model.dims_ == [3, 2]
+    with pytest.warns(TrustWarning, match=facts("UB247", 2000, "dimension 5")):
+        model, *_ = fitted("S1 S2 S2", 2000, dim=5)
+    assert model.dims_ == [2, 2, 1]
     assert model.determined_
     assert model.gap_ < 50
     assert model.confidence_ == pytest.approx((1 - 1 / model.gap_) / 2 ** len(model.concerns_))
@@ -116,14 +123,14 @@ def test_a_narrow_gap_halves_the_confidence():
 
 def test_concerns_before_the_spectrum_lower_the_confidence(two_spheres):
     _, X, _ = two_spheres
-    with pytest.warns(TrustWarning, match=facts("UB244", 2, "1000, 1000")):
-        model = ub.Geomancer(dim=4, random_state=0).fit(np.vstack([X[:1000], X[:1000] + 100]))
+    with pytest.warns(TrustWarning, match=facts("UB244", 2, "500, 500")):
+        model = ub.Geomancer(dim=4, random_state=0).fit(np.vstack([X[:500], X[:500] + 100]))
     assert any("disconnected" in concern for concern in model.concerns_)
     assert model.confidence_ <= 0.5
 
 
 def test_noise_beside_the_manifold_is_left_out():
-    model, _, true = fitted("S2 S2", 2000, noise=0.02, ambient=30)
+    model, _, true = fitted("S2 S2", 1000, noise=0.02, ambient=30, dim=4)
     assert model.dims_ == [2, 2]
     assert "24 directions of noise" in model.selection_["n_components"]
     assert ub.metrics.subspace_angle(true, model.subspaces_) < 0.1
@@ -133,7 +140,7 @@ def test_a_small_factor_is_not_taken_for_noise():
     X, true = product(["S2", "S2"], 2000)
     planes = [np.linalg.svd(t.transpose(1, 0, 2).reshape(6, -1), full_matrices=False)[0][:, :3] for t in true]
     uneven = X @ planes[0] @ planes[0].T + 2.2 * X @ planes[1] @ planes[1].T
-    model = ub.Geomancer(random_state=0).fit(uneven)
+    model = ub.Geomancer(dim=4, random_state=0).fit(uneven)
     assert model.dims_ == [2, 2]
     assert ub.metrics.subspace_angle(true, model.subspaces_) < 0.1
 
@@ -164,19 +171,19 @@ def test_rotation_and_threads_change_nothing(two_spheres):
 def test_transform_extends_to_new_points(two_spheres):
     model, X, _ = two_spheres
     rng = np.random.default_rng(3)
-    both, true = product(["S2", "S2"], 2100, 0, 15)
-    fit = ub.Geomancer(dim=4, random_state=0).fit(both[:2000])
-    new = fit.transform(both[2000:])
+    both, true = product(["S2", "S2"], 1100, 0, 15)
+    fit = ub.Geomancer(dim=4, random_state=0).fit(both[:1000])
+    new = fit.transform(both[1000:])
     assert [s.shape for s in new] == [(100, 15, 2), (100, 15, 2)]
-    assert ub.metrics.subspace_angle([t[2000:] for t in true], new) < 0.04
-    some = rng.permutation(2000)[:50]
+    assert ub.metrics.subspace_angle([t[1000:] for t in true], new) < 0.05
+    some = rng.permutation(1000)[:50]
     for fresh, kept in zip(model.transform(X[some]), model.subspaces_):
         np.testing.assert_allclose(fresh, kept[some], atol=1e-12)
 
 
 def test_bases_are_orthonormal(two_spheres):
     basis = np.concatenate(two_spheres[0].subspaces_, axis=2)
-    np.testing.assert_allclose(basis.transpose(0, 2, 1) @ basis, np.tile(np.eye(4), (2000, 1, 1)), atol=1e-6)
+    np.testing.assert_allclose(basis.transpose(0, 2, 1) @ basis, np.tile(np.eye(4), (1000, 1, 1)), atol=1e-6)
 
 
 def test_saved_and_loaded(two_spheres, tmp_path):
@@ -188,7 +195,7 @@ def test_saved_and_loaded(two_spheres, tmp_path):
 
 
 def test_quadratic_fit_beats_principal_components():
-    X, true = product(["S2", "S2"], 2000)
+    X, true = product(["S2", "S2"], 1000)
     _, near = nearest(X, 28)
     whole = np.concatenate(true, axis=2)
     plain, curved = (largest_angles(whole, tangent_frames(X, X, near, 4, curved=c)).mean() for c in (False, True))
@@ -242,8 +249,9 @@ def test_eigenvalues_against_a_dense_solver():
     assert expected[0] - 1e-9 <= found.values[0] <= 1.05 * expected[0]
 
 
-def test_coarse_start_gives_the_same_field():
-    X, _ = product(["S2", "S2"], 4500)
+def test_coarse_start_gives_the_same_field(monkeypatch):
+    monkeypatch.setattr(eigen, "COARSE", 1000)
+    X, _ = product(["S2", "S2"], 1800)
     _, near = nearest(X, 28)
     graph, _ = symmetrised(near[:, :10])
     frames = tangent_frames(X, X, near, 4).astype(np.float32)
@@ -256,10 +264,10 @@ def test_coarse_start_gives_the_same_field():
 
 
 def test_errors_and_warnings():
-    X, _ = product(["S2", "S2"], 1000)
+    X, _ = product(["S2", "S2"], 500)
     with pytest.raises(ValueError, match=facts("dim", 7, 6)):
         ub.Geomancer(dim=7).fit(X)
-    with pytest.raises(ValueError, match=facts("n_neighbors", 5000, 1000)):
+    with pytest.raises(ValueError, match=facts("n_neighbors", 5000, 500)):
         ub.Geomancer(dim=4, n_neighbors=5000).fit(X)
     with pytest.raises(ValueError, match=facts("dim", 0)):
         ub.Geomancer(dim=0).fit(X)
@@ -271,9 +279,9 @@ def test_errors_and_warnings():
         ub.Geomancer(dim=1).fit(np.ones((20, 3)))
     with pytest.warns(TrustWarning, match=facts("UB246", "gap", "1e-09")):
         ub.Geomancer(dim=4, gap=1e-9, random_state=0).fit(X)
-    with pytest.warns(DataWarning, match=facts("UB301", "7 of 1007")):
+    with pytest.warns(DataWarning, match=facts("UB301", "7 of 507")):
         doubled = ub.Geomancer(dim=4, random_state=0).fit(np.vstack([X, X[:7]]))
-    np.testing.assert_array_equal(doubled.subspaces_[0][:7], doubled.subspaces_[0][1000:])
+    np.testing.assert_array_equal(doubled.subspaces_[0][:7], doubled.subspaces_[0][500:])
 
 
 def test_pictures_are_flattened_and_bytes_are_read_in_the_unit_interval():

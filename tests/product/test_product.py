@@ -79,7 +79,7 @@ def test_a_circle_four_times_shorter_than_the_other():
 
 def test_a_direction_and_a_height():
     rng = np.random.default_rng(0)
-    v, height = directions(1500, rng), rng.uniform(0, 1.2, 1500)
+    v, height = directions(1000, rng), rng.uniform(0, 1.2, 1000)
     X = np.c_[v, height]
     model = ub.ProductManifold(random_state=0).fit(X)
     kinds = {"kinds": ["sphere", "interval"], "code_kinds": model.kinds_}
@@ -91,8 +91,8 @@ def test_a_direction_and_a_height():
 def test_dependent_factors_on_a_product():
     """Density is divided out: the factors need not be independent, only their support a product."""
     rng = np.random.default_rng(0)
-    angle, height = rng.uniform(-np.pi, np.pi, (3000,)), rng.uniform(0, 2, 3000)
-    kept = rng.uniform(size=3000) < 0.5 + 0.4 * np.cos(angle) * (height - 1)
+    angle, height = rng.uniform(-np.pi, np.pi, (1800,)), rng.uniform(0, 2, 1800)
+    kept = rng.uniform(size=1800) < 0.5 + 0.4 * np.cos(angle) * (height - 1)
     X = np.c_[np.cos(angle), np.sin(angle), height][kept]
     model = ub.ProductManifold(random_state=0).fit(X)
     truth = np.c_[angle, height][kept]
@@ -143,7 +143,7 @@ def test_a_sphere_alone_is_a_sphere():
 
 
 def test_eigenvalues_and_gradients_of_a_flat_torus():
-    a, b = np.random.default_rng(0).uniform(-np.pi, np.pi, (2, 3000))
+    a, b = np.random.default_rng(0).uniform(-np.pi, np.pi, (2, 1500))
     walk = diffuse(np.c_[np.cos(a), np.sin(a), np.cos(b), np.sin(b)], np.random.RandomState(0), 2)
     assert walk.eigenvalues[:5] == pytest.approx([1, 1, 1, 1, 2], rel=0.2)
     cosines = np.c_[np.cos(a), np.cos(b)]
@@ -218,7 +218,7 @@ def test_rows_that_go_round_twice_are_told():
 
 
 def test_landmarks_place_the_other_points():
-    X, factors = cylinder(6000)
+    X, factors = cylinder(2000)
     model = ub.ProductManifold(n_landmarks=800, random_state=0).fit(X)
     assert len(model.maps_.points) == 800
     assert ub.metrics.mcc(factors, model.transform(X), kinds=CIRCLE_AND_INTERVAL, code_kinds=model.kinds_) > 0.98

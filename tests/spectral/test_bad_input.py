@@ -74,7 +74,7 @@ def test_gaussian_factors_are_warned_of():
 
 @pytest.mark.filterwarnings("ignore::unbraid.trust.warnings.ConvergenceWarning")
 def test_noise_without_structure_is_not_trusted():
-    cloud = np.random.default_rng(0).normal(size=(500, 12))
+    cloud = np.random.default_rng(0).normal(size=(250, 12))
     with pytest.warns(TrustWarning):
         ub.HessianICA(n_factors=2, random_state=0).fit(cloud)
 

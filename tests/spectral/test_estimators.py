@@ -18,18 +18,27 @@ pytestmark = pytest.mark.filterwarnings(
 )
 
 
-@parametrize_with_checks([cls(random_state=0) for cls in EMBEDDINGS + FACTORS])
+@parametrize_with_checks([cls(random_state=0) for cls in (ub.HessianICA, ub.LaplacianEigenmaps, ub.PCAICA)])
 def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(
+    [cls(random_state=0) for cls in (ub.HessianEigenmaps, ub.LTSA, ub.TangentICA, ub.LaplacianICA)]
+)
+def test_scikit_learn_contract_of_the_others(estimator, check):
+    """They differ from those above in what is embedded, or in what follows."""
     check(estimator)
 
 
 @pytest.mark.parametrize("cls", EMBEDDINGS + FACTORS)
 def test_transform_of_the_training_points_is_fit_transform(cls):
-    X, _ = bent_sheets(500, 2, n_features=30)
+    X, _ = bent_sheets(300, 2, n_features=30)
     model = cls(n_factors=2, random_state=0)
     codes = model.fit_transform(X)
     np.testing.assert_allclose(model.transform(X), codes, atol=1e-6)
-    assert codes.shape == (500, 2)
+    assert codes.shape == (300, 2)
 
 
 @pytest.mark.parametrize("cls", [ub.HessianEigenmaps, ub.LTSA, ub.HessianICA, ub.TangentICA])
@@ -63,7 +72,7 @@ def test_error_estimate_follows_the_true_error():
 
 @pytest.mark.parametrize("cls", [ub.HessianICA, ub.LaplacianICA, ub.PCAICA])
 def test_inverse_transform_comes_back(cls):
-    X, _ = bent_sheets(1000, 2, n_features=20)
+    X, _ = bent_sheets(600, 2, n_features=20)
     model = cls(n_factors=2, random_state=0)
     codes = model.fit_transform(X)
     back = model.inverse_transform(codes)
@@ -100,14 +109,14 @@ def discs(n):
 
 @pytest.mark.parametrize("cls", [ub.HessianICA, ub.LTSA, ub.LaplacianICA, ub.PCAICA])
 def test_bytes_are_decoded_to_the_unit_interval(cls):
-    pictures = discs(600)
+    pictures = discs(300)
     model = cls(n_factors=2, random_state=0)
     codes = model.fit_transform(pictures)
     decoded = model.inverse_transform(np.vstack([codes, 3 * codes]))
-    assert decoded.shape == (1200, 12, 12)
+    assert decoded.shape == (600, 12, 12)
     assert decoded.min() >= 0
     assert 0.9 < decoded.max() <= 1
-    error = np.abs(decoded[:600] - pictures / 255).mean()
+    error = np.abs(decoded[:300] - pictures / 255).mean()
     assert error < (0.02 if cls is not ub.PCAICA else 0.1)
     np.testing.assert_allclose(model.transform(pictures[:50] / 255), codes[:50], atol=1e-4)
     with pytest.raises(ValueError, match=facts("[0, 1]", 0, 255)):
@@ -118,19 +127,20 @@ def test_bytes_are_decoded_to_the_unit_interval(cls):
 def test_dask_arrays_of_pictures_stay_lazy(cls):
     import dask.array as da
 
-    pictures = discs(400)
+    pictures = discs(300)
     model = cls(n_factors=2, random_state=0).fit(pictures)
     lazy = model.transform(da.from_array(pictures, chunks=(150, 5, 12)))
     assert isinstance(lazy, da.Array)
     assert isinstance(clone(model).fit_transform(da.from_array(pictures)), da.Array)
-    assert lazy.shape == (400, 2)
-    np.testing.assert_allclose(lazy.compute(), model.transform(pictures), atol=1e-9)
+    assert lazy.shape == (300, 2)
+    # Products of single precision depend on the size of a block and on the threads of BLAS.
+    np.testing.assert_allclose(lazy.compute(), model.transform(pictures), atol=1e-5)
 
 
 @pytest.mark.parametrize("cls", [ub.HessianICA, ub.PCAICA])
 @pytest.mark.parametrize("state", [np.random.RandomState, np.random.default_rng])
 def test_every_kind_of_random_state_repeats_a_run(cls, state):
-    X, _ = bent_sheets(300, 2, n_features=8)
+    X, _ = bent_sheets(150, 2, n_features=8)
     first, second = (cls(n_factors=2, random_state=state(1)).fit_transform(X) for _ in range(2))
     np.testing.assert_array_equal(first, second)
 

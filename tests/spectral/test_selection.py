@@ -31,7 +31,7 @@ def test_the_other_rules_maximise_what_they_say(rule):
 
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_number_of_factors_is_found(d):
-    X, factors = bent_sheets(1500, d, n_features=30)
+    X, factors = bent_sheets(800, d, n_features=30)
     model = ub.HessianICA(n_factors="auto", n_neighbors=25, random_state=0).fit(X)
     assert model.n_factors_ == d
     assert "dimension" in model.selection_.dimension
@@ -39,7 +39,7 @@ def test_number_of_factors_is_found(d):
 
 
 def test_noise_is_survived():
-    X, factors = bent_sheets(3000, 2, noise=0.03)
+    X, factors = bent_sheets(1500, 2, noise=0.03)
     model = ub.HessianICA(n_factors=2, random_state=0)
     assert ub.metrics.mcc(factors, model.fit_transform(X)) > 0.99
     assert model.pca_components_ <= 6
@@ -59,7 +59,7 @@ def test_mutual_information_of_a_known_joint():
 
 @pytest.mark.parametrize("name", ["shapes-xy", "shapes-xc"])
 def test_shapes(name):
-    X, factors = ub.datasets.load(name).sample(1500, random_state=0)
+    X, factors = ub.datasets.load(name).sample(800, random_state=0)
     codes = ub.HessianICA(n_factors=2, n_neighbors=14, random_state=0).fit_transform(X)
     assert ub.metrics.mcc(factors, codes) > 0.99
 

@@ -1,5 +1,7 @@
 """Choosing a setting takes settings and an embedding function, and nothing else."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -16,7 +18,7 @@ def truth_at(sizes):
     def embed(points, near, distances, d, rng):
         vectors = points[:, :d] if near.shape[1] in sizes else rng.standard_normal((len(points), d))
         vectors = np.linalg.qr(vectors - vectors.mean(axis=0))[0]
-        return Spectrum(vectors, np.arange(1.0, d + 2), 0.0, 1)
+        return Spectrum(vectors, np.arange(1.0, d + 2))
 
     return embed
 
@@ -24,32 +26,32 @@ def truth_at(sizes):
 @pytest.mark.parametrize("contrast", [None, "kurtosis"])
 @pytest.mark.parametrize("rule", ["combined", "edges", "closest"])
 def test_the_size_that_keeps_distances_is_chosen(rule, contrast):
-    settings = Settings("Test", 2, "auto", (2,), smallest=6, rule=rule, contrast=contrast)
+    settings = Settings("Test", truth_at([]), 2, "auto", (2,), smallest=6, rule=rule, contrast=contrast)
     seen = []
-    every = choose(GRID, settings, truth_at([]), np.random.RandomState(0), seen.append).candidates
+    every = choose(GRID, settings, np.random.RandomState(0), seen.append).candidates
     sizes = [c.n_neighbors for c in every]
     assert sum(seen) == len(sizes) >= 5
     right = sizes[3]
-    choice = choose(GRID, settings, truth_at([right]), np.random.RandomState(0), lambda amount: None)
+    choice = choose(GRID, replace(settings, embed=truth_at([right])), np.random.RandomState(0), lambda amount: None)
     assert choice.candidate.n_neighbors == right
     assert choice.candidate.edges > 0.99
     assert choice.rule == rule
 
 
 def test_a_given_setting_is_only_solved():
-    settings = Settings("Test", 2, 12, (2,), smallest=6)
-    choice = choose(GRID, settings, truth_at([12]), np.random.RandomState(0), lambda amount: None)
+    settings = Settings("Test", truth_at([12]), 2, 12, (2,), smallest=6)
+    choice = choose(GRID, settings, np.random.RandomState(0), lambda amount: None)
     assert (choice.rule, choice.rotation, len(choice.candidates)) == ("given", None, 1)
     assert not settings.open
-    assert Settings("Test", 2, "auto", (2, 3), smallest=6).at(choice.candidate) == settings
+    assert replace(settings, n_neighbors="auto", pca_sizes=(2, 3)).at(choice.candidate) == settings
 
 
 def test_messages_name_the_method():
-    settings = Settings("TheMethod", 2, 12, (2,), smallest=20)
+    settings = Settings("TheMethod", truth_at([]), 2, 12, (2,), smallest=20)
     with pytest.raises(ValueError, match=facts("n_neighbors=12", "TheMethod", 20)):
-        choose(GRID, settings, truth_at([]), np.random.RandomState(0), lambda amount: None)
+        choose(GRID, settings, np.random.RandomState(0), lambda amount: None)
     with pytest.raises(ValueError, match=facts("n_samples = 20", "TheMethod", 20)):
-        choose(GRID[:20], settings, truth_at([]), np.random.RandomState(0), lambda amount: None)
+        choose(GRID[:20], settings, np.random.RandomState(0), lambda amount: None)
 
 
 def test_metric_root_undoes_a_linear_map():
@@ -66,10 +68,10 @@ def test_a_pca_size_that_loses_at_every_small_neighborhood_is_not_tried_at_wide_
     def embed(points, near, distances, d, rng):
         solved.append((points.shape[1], near.shape[1]))
         vectors = points[:, :d] + (0.2 * rng.standard_normal((len(points), d)) if points.shape[1] == 4 else 0)
-        return Spectrum(np.linalg.qr(vectors - vectors.mean(axis=0))[0], np.arange(1.0, d + 2), 0.0, 1)
+        return Spectrum(np.linalg.qr(vectors - vectors.mean(axis=0))[0], np.arange(1.0, d + 2))
 
-    settings = Settings("Test", 2, "auto", (3, 4), smallest=6)
-    choice = choose(P, settings, embed, np.random.RandomState(0), lambda amount: None)
+    settings = Settings("Test", embed, 2, "auto", (3, 4), smallest=6)
+    choice = choose(P, settings, np.random.RandomState(0), lambda amount: None)
     sizes = sorted({k for _, k in solved})
     assert [k for m, k in solved if m == 3] == sizes
     assert [k for m, k in solved if m == 4] == sizes[:3]

@@ -1,10 +1,10 @@
 """What a first fit shows: loops, preserved distances, and whether codes are independent, a product and non-Gaussian."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unbraid.diagnosis.findings import FOR_LOOPS, Finding, finding
 from unbraid.diagnosis.survey import LOCAL_COMPONENTS, MOST_FACTORS, Survey, quietly
+from unbraid.manifold.neighbors import Floats
 from unbraid.manifold.surroundings import EDGE, edge_ratio, end_distance
 from unbraid.product.estimator import ProductManifold
 from unbraid.spectral.factors import HessianICA
@@ -12,8 +12,6 @@ from unbraid.spectral.figures import code_uncertainty
 from unbraid.spectral.pca_ica import PCAICA
 from unbraid.trust import support
 from unbraid.trust.table import FIGURES
-
-Floats = NDArray[np.float64]
 
 OF_THE_REST = ("full", "complete")  # checks on a factor together with the others, not on its own shape
 FEWEST = 250  # points with which a triangular distribution is distinguished from a Gaussian in most draws

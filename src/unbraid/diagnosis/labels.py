@@ -7,10 +7,8 @@ from numpy.typing import NDArray
 
 from unbraid.data.labels import Labels, parse_labels
 from unbraid.diagnosis.findings import Finding, finding
-from unbraid.manifold.neighbors import nearest
+from unbraid.manifold.neighbors import Floats, nearest
 from unbraid.trust.table import FIGURES
-
-Floats = NDArray[np.float64]
 
 STATISTICS = 2  # of a Gaussian factor under one condition: mean and variance
 NEIGHBORS = 10

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from unbraid.data.rows import Rows
 from unbraid.diagnosis.findings import Finding, finding
-from unbraid.manifold.neighbors import distinct_rows
+from unbraid.manifold.neighbors import Floats, distinct_rows
 from unbraid.manifold.reduction import FINEST, Look, affordable_rows, fit_reduction
 from unbraid.manifold.spectra import structure
 from unbraid.manifold.surroundings import apart, off_tangent
@@ -19,7 +19,6 @@ from unbraid.spectral.selection import estimated_dimension
 from unbraid.trust.table import FIGURES
 from unbraid.trust.warnings import UnbraidWarning
 
-Floats = NDArray[np.float64]
 Fitted = TypeVar("Fitted")
 
 MOST_ROWS = 2000  # that are looked at

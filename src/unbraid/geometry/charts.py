@@ -1,14 +1,12 @@
 """Coordinates along each submanifold, and analogies by moving along them."""
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy.sparse import diags_array
 from scipy.sparse.linalg import eigsh
 
-from unbraid.geometry.graph import Graph, joined, symmetrised
+from unbraid.geometry.graph import Graph, connected
 from unbraid.manifold.neighbors import nearest
 from unbraid.runtime.determinism import check_random_state
 
@@ -81,21 +79,17 @@ def charts(X: np.ndarray, subspaces: list[np.ndarray], *, random_state: Any = 0)
     frames = np.concatenate(subspaces, axis=2).astype(np.float64)
     k = frames.shape[2]
     _, near = nearest(X, min(len(X) - 1, max(4 * k, 8)))
-    graph, labels = symmetrised(near[:, : 2 * k + 2])
-    graph = joined(X, graph, labels) if labels.any() else graph
-    functions = _smooth_functions(graph, min(N_FUNCTIONS, len(X) // 4), random_state)
+    functions = _smooth_functions(connected(X, near[:, : 2 * k + 2]), min(N_FUNCTIONS, len(X) // 4), random_state)
     gradients = _gradients(X, frames, near, functions)
-    bounds = np.cumsum([0, *(s.shape[2] for s in subspaces)])
-    return [_chart(functions, gradients, a, b) for a, b in pairwise(bounds)]
+    bounds = np.cumsum([s.shape[2] for s in subspaces])[:-1]
+    return [_chart(functions, gradients, inside) for inside in np.split(gradients, bounds, axis=1)]
 
 
 def _smooth_functions(graph: Graph, count: int, random_state: Any) -> np.ndarray:
     """Slowest non-constant functions of diffusion on the graph, unit mean square."""
-    scale = diags_array(1 / np.sqrt(graph.degrees))
     start = check_random_state(random_state).uniform(0.5, 1, graph.n)
-    matrix = scale @ graph.adjacency().astype(np.float64) @ scale
-    values, vectors = eigsh(matrix, k=count, which="LA", v0=start, tol=1e-6)
-    functions = (scale @ vectors)[:, np.argsort(-values)][:, 1:]
+    values, vectors = eigsh(graph.normalised(), k=count, which="LA", v0=start, tol=1e-6)
+    functions = ((1 / np.sqrt(graph.degrees))[:, None] * vectors)[:, np.argsort(-values)][:, 1:]
     functions -= functions.mean(axis=0)
     return np.linalg.qr(functions)[0] * np.sqrt(graph.n)
 
@@ -110,17 +104,17 @@ def _gradients(X: np.ndarray, frames: np.ndarray, near: np.ndarray, functions: n
     return gradients
 
 
-def _chart(functions: np.ndarray, gradients: np.ndarray, a: int, b: int) -> Chart:
-    flat = gradients.reshape(-1, gradients.shape[2])
-    whole = flat.T @ flat / len(gradients)
-    inside = gradients[:, a:b].reshape(-1, gradients.shape[2])
-    along = inside.T @ inside / len(gradients)
+def _chart(functions: np.ndarray, gradients: np.ndarray, inside: np.ndarray) -> Chart:
+    """The chart of a submanifold along which the part ``inside`` of the gradients lies."""
+    dim = inside.shape[1]
+    flat = (part.reshape(-1, functions.shape[1]) for part in (gradients, inside))
+    whole, along = (part.T @ part / len(gradients) for part in flat)
     _, vectors = np.linalg.eigh(along + OTHER_WEIGHT * (whole - along))
-    vectors = vectors[:, : b - a + 1]
+    vectors = vectors[:, : dim + 1]
     spectrum = np.einsum("fc,fg,gc->c", vectors, along, vectors)
     purity = float(spectrum.sum() / np.einsum("fc,fg,gc->c", vectors, whole, vectors).sum())
     values = functions @ vectors
-    if b - a > 1:
+    if dim > 1:
         return Chart("curved", values, spectrum, purity)
     # On a circle the two slowest functions tie; on a line the second has four times the eigenvalue of the first.
     if spectrum[1] < 2 * spectrum[0]:

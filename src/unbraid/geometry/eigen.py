@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import diags_array
 from scipy.sparse.linalg import eigsh
 
-from unbraid.geometry.graph import Graph, joined, symmetrised
+from unbraid.geometry.graph import Graph, connected
 from unbraid.geometry.operator import LANES, Diffusion
 from unbraid.manifold.neighbors import nearest
 from unbraid.trust.warnings import warn
@@ -48,9 +47,7 @@ def lowest_fields(
     if graph.n <= COARSE:
         return filtered(operator, rng.standard_normal(operator.shape).astype(frames.dtype), tol=tol)
     picked = np.arange(0, graph.n, RATIO)
-    thinned, labels = symmetrised(nearest(X[picked], n_neighbors, workers=threads)[1])
-    if labels.any():
-        thinned = joined(X[picked], thinned, labels)
+    thinned = connected(X[picked], nearest(X[picked], n_neighbors, workers=threads)[1])
     coarse = lowest_fields(X[picked], frames[picked], thinned, n_neighbors, tol=tol, rng=rng, threads=threads)
     start = np.zeros(operator.shape, frames.dtype)
     start[picked] = coarse.fields * np.sqrt(graph.degrees[picked] / thinned.degrees)[:, None, None]
@@ -148,7 +145,6 @@ def diffusion_scale(graph: Graph, rng: np.random.Generator) -> float:
     A parallel field times the slowest function on the manifold is an eigenfield with this value, so a product has an
     eigenvalue at or below it right after its near-zero ones.
     """
-    scale = diags_array(1 / np.sqrt(graph.degrees))
-    matrix = scale @ graph.adjacency().astype(np.float64) @ scale
-    values = eigsh(matrix, k=2, which="LA", tol=1e-2, v0=rng.uniform(0.5, 1, graph.n), return_eigenvectors=False)
+    start = rng.uniform(0.5, 1, graph.n)
+    values = eigsh(graph.normalised(), k=2, which="LA", tol=1e-2, v0=start, return_eigenvectors=False)
     return float(max(1 - values.min(), 1e-12))

@@ -1,7 +1,6 @@
 """GEOMANCER as a scikit-learn estimator."""
 
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -168,10 +167,8 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
         self.dim_, self.n_neighbors_, self.spectrum_ = k, m, found.spectrum
         self.dims_, self.n_submanifolds_ = found.dims, len(found.dims)
         self._X, self._basis = X, basis
-        bounds = np.cumsum([0, *found.dims])
-        self.subspaces_ = [
-            (basis @ (frames @ found.axes[:, :, a:b]))[index].astype(X.dtype) for a, b in pairwise(bounds)
-        ]
+        parts = np.split(found.axes, np.cumsum(found.dims)[:-1], axis=2)
+        self.subspaces_ = [(basis @ (frames @ axes))[index].astype(X.dtype) for axes in parts]
         self._judge(found.reading, len(Z))
         return self
 
@@ -291,9 +288,7 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
         found = frames @ carried_axes(frames, adapted, near[:, : 2 * self.dim_ + 2], self.dims_, n_threads(self.n_jobs))
         known = distances[:, 0] <= 1e-9 * np.abs(places).max()
         found[known] = adapted[near[known, 0]]
-        found = self._basis @ found
-        bounds = np.cumsum([0, *self.dims_])
-        return tuple(found[:, :, a:b].astype(X.dtype) for a, b in pairwise(bounds))
+        return tuple(np.split((self._basis @ found).astype(X.dtype), np.cumsum(self.dims_)[:-1], axis=2))
 
     def fit_transform(self, X: Any, y: Any = None) -> tuple[NDArray, ...]:
         """Fit, and the subspaces at the points of the fit."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import coo_array, csr_array, diags_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
@@ -30,6 +30,11 @@ class Graph:
         """The row of each edge."""
         return np.repeat(np.arange(self.n), self.degrees)
 
+    def normalised(self) -> csr_array:
+        """The adjacency with each edge over the root of its ends' degrees: one less the scalar Laplacian."""
+        scale = diags_array(1 / np.sqrt(self.degrees))
+        return scale @ self.adjacency().astype(np.float64) @ scale
+
     def adjacency(self) -> csr_array:
         return csr_array((np.ones(len(self.indices), np.float32), self.indices, self.indptr), shape=(self.n, self.n))
 
@@ -47,14 +52,12 @@ def symmetrised(neighbors: np.ndarray) -> tuple[Graph, np.ndarray]:
     ([1, 2, 1], [0, 0, 0])
     """
     n, m = neighbors.shape
-    rows = np.repeat(np.arange(n, dtype=np.int32), m)
-    columns = neighbors.ravel().astype(np.int32)
-    return from_edges(rows, columns, n)
+    return _from_edges(np.repeat(np.arange(n), m), neighbors.ravel(), n)
 
 
-def from_edges(rows: np.ndarray, columns: np.ndarray, n: int) -> tuple[Graph, np.ndarray]:
+def _from_edges(rows: np.ndarray, columns: np.ndarray, n: int) -> tuple[Graph, np.ndarray]:
     """The symmetric graph of some edges, each counted once, and the component label of each point."""
-    both = np.concatenate([rows, columns]), np.concatenate([columns, rows])
+    both = np.concatenate([rows, columns]).astype(np.int32), np.concatenate([columns, rows]).astype(np.int32)
     matrix = coo_array((np.ones(len(both[0]), np.int8), both), shape=(n, n)).tocsr()
     matrix.sort_indices()
     graph = Graph(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32))
@@ -68,6 +71,8 @@ def joined(X: np.ndarray, graph: Graph, labels: np.ndarray) -> Graph:
     >>> joined(X, *symmetrised(np.array([[1], [0], [3], [2]]))).degrees.tolist()
     [1, 2, 2, 1]
     """
+    if not labels.any():
+        return graph
     rows, columns = graph.sources, graph.indices
     labels = labels.copy()
     while (labels != labels[0]).any():
@@ -78,4 +83,9 @@ def joined(X: np.ndarray, graph: Graph, labels: np.ndarray) -> Graph:
         rows = np.append(rows, away[i])
         columns = np.append(columns, kept[nearest_kept[i, 0]])
         labels[labels == labels[away[i]]] = labels[0]
-    return from_edges(rows.astype(np.int32), columns.astype(np.int32), graph.n)[0]
+    return _from_edges(rows, columns, graph.n)[0]
+
+
+def connected(X: np.ndarray, neighbors: np.ndarray) -> Graph:
+    """The symmetrised graph of the neighbours, its components tied together."""
+    return joined(X, *symmetrised(neighbors))

@@ -1,7 +1,6 @@
 """Tangent spaces split into those of the submanifolds: at the points of a fit, and at new ones."""
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
@@ -70,8 +69,8 @@ def carried_axes(
     star = Graph(np.arange(n + 1) * m, near.ravel().astype(np.int32))
     k = frames.shape[2]
     carried = transports(frames, star, np.ascontiguousarray(adapted), threads=threads).reshape(n, m, k, k)
-    bounds = np.cumsum([0, *dims])
-    projections = [np.einsum("nmab,nmcb->nac", carried[..., a:b], carried[..., a:b]) / m for a, b in pairwise(bounds)]
+    parts = np.split(carried, np.cumsum(dims)[:-1], axis=-1)
+    projections = [np.einsum("nmab,nmcb->nac", part, part) / m for part in parts]
     axes, diagonals, _ = joint_diagonals(np.stack(projections, axis=1))
     order = assign(diagonals, Clusters(np.eye(len(dims)), dims, 1.0))
     return np.take_along_axis(axes, order[:, None], axis=2)

@@ -11,21 +11,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.utils import check_array
 
-from unbraid.manifold.neighbors import distinct_rows
-from unbraid.manifold.spectra import NoiseFloor, doubt_of, flat_ratios, has_structure, local_spectra, noise_floor
+from unbraid.manifold.neighbors import Floats, distinct_rows
+from unbraid.manifold.reduction import FINEST, LARGEST_SIDE, fit_reduction
+from unbraid.manifold.spectra import NoiseFloor, doubt_of, flat_ratios, has_structure, local_spectra
 from unbraid.runtime.determinism import check_random_state
 from unbraid.trust.table import FIGURES
 
-Floats = NDArray[np.float64]
-
 FEWEST, FIRST_SCALE = 6, 12
 LARGEST_SAMPLE = 30_000
-WIDE = 1200  # rows that a PCA of more features than this looks at
-LEFT_OUT = 0.002  # share of the variance that may stay outside of the local spectra
 CLEAR_GAP = FIGURES["dimension_gap"].limit()
 EARLY_GAP = FIGURES["dimension_gap"].limit("small neighbourhoods")  # where curvature has not set in
 NOISY = 4.0  # times the noise variance: what may lie beyond a gap of wide neighbourhoods
@@ -132,9 +128,12 @@ def estimate_dimension(X: Any, *, max_dim: int = 10, n_points: int = 256, random
     rng = check_random_state(random_state)
     X = X if len(X) <= LARGEST_SAMPLE else X[rng.permutation(len(X))[:LARGEST_SAMPLE]]
     X = X[distinct_rows(X)[0]]
-    P, floor, left_out = _components(X, 2 * max_dim + 1, rng)
+    wide = min(X.shape) > LARGEST_SIDE
+    reduction = fit_reduction(X[rng.permutation(len(X))[:LARGEST_SIDE]] if wide else X.copy(), n_components=None)
+    reduction = reduction.truncated(min(2 * max_dim + 1, reduction.size_for(FINEST)))
     structured = len(X) < FEWEST or has_structure(X, rng)
-    return dimension_of(P, floor, left_out, structured, max_dim=max_dim, n_points=n_points, random_state=rng)
+    settings: dict[str, Any] = {"max_dim": max_dim, "n_points": n_points, "random_state": rng}
+    return dimension_of(reduction(X), reduction.floor, reduction.left_out, structured, **settings)
 
 
 def dimension_of(
@@ -193,19 +192,7 @@ def dimension_of(
         dim = max(1, round(counted))
         said.append(dim)
         reason = f"neighbourhoods of {chosen.k} points say {chosen.dim}, but neighbours are counted as in {counted:.1f}"
-    value = float(chosen.counts.mean())
-    return DimensionEstimate(
-        dim,
-        value,
-        (min(said), max(said)),
-        chosen.gap,
-        chosen.k,
-        not reason,
-        {"local_pca": value, **methods},
-        "cannot tell" if reason else "clear",
-        reason,
-        noise,
-    )
+    return _estimate(chosen, dim, said, chosen.gap, reason, methods, noise)
 
 
 def levina_bickel(distances: np.ndarray) -> float:
@@ -245,27 +232,6 @@ class _Proposal:
     gap: float
     beyond: float
     counts: Floats
-
-
-def _components(X: Floats, most: int, rng: np.random.RandomState) -> tuple[Floats, NoiseFloor, float | None]:
-    """Leading principal components of X, the noise under them, and the variance of the first one left out."""
-    X = X - X.mean(axis=0)
-    n, p = X.shape
-    sample = X[rng.permutation(n)[:WIDE]] if p > WIDE and n > WIDE else X
-    rows = len(sample)
-    small = sample @ sample.T if rows < p else sample.T @ sample
-    values, vectors = np.linalg.eigh(small)
-    values, vectors = np.maximum(values[::-1], 0), vectors[:, ::-1]
-    floor = noise_floor(values, rows, p)
-    shares = np.cumsum(values) / max(float(values.sum()), 1e-300)
-    enough = int(np.sum(shares < 1 - LEFT_OUT)) + 1
-    positive = max(1, int(np.sum(values > 1e-12 * values[0])))
-    size = max(1, min(most, floor.size, enough, positive))
-    left_out = None if size >= min(rows - 1, p) else float(values[size] / rows)
-    directions = vectors[:, :size]
-    if rows < p:
-        directions = sample.T @ (directions / np.sqrt(np.maximum(values[:size], 1e-300)))
-    return X @ directions, floor, left_out
 
 
 def _scales(n: int) -> list[int]:
@@ -323,20 +289,17 @@ def _unclear(
     reason = "no neighbourhood size shows a gap in its spectrum"
     if filled and dim == size:
         reason = f"the points fill all {size} directions, so the features may be the factors, or be noise"
-    low, high = min(dim, counted, widest.dim), max(dim, counted, widest.dim)
-    value = float(widest.counts.mean())
-    return DimensionEstimate(
-        dim,
-        value,
-        (low, high),
-        min(widest.gap, float(np.nextafter(CLEAR_GAP, 0))),
-        widest.k,
-        False,
-        {"local_pca": value, **methods},
-        "cannot tell",
-        reason,
-        noise,
-    )
+    gap = min(widest.gap, float(np.nextafter(CLEAR_GAP, 0)))
+    return _estimate(widest, dim, [dim, counted, widest.dim], gap, reason, methods, noise)
+
+
+def _estimate(
+    at: _Proposal, dim: int, said: list[int], gap: float, reason: str, methods: dict[str, float], noise: float
+) -> DimensionEstimate:
+    """What one scale says, which is clear where there is no reason for doubt."""
+    value, verdict = float(at.counts.mean()), "cannot tell" if reason else "clear"
+    figures = {"local_pca": value, **methods}
+    return DimensionEstimate(dim, value, (min(said), max(said)), gap, at.k, not reason, figures, verdict, reason, noise)
 
 
 def _no_structure(max_dim: int, methods: dict[str, float], noise: float) -> DimensionEstimate:

@@ -138,15 +138,10 @@ class Graph:
         return float(np.mean(self.labels == 0))
 
 
-def graph_of(near: Indices, *, connected: bool = False) -> Graph:
-    """Connected components and orphans of a neighbour list (n, k) whose first column is the point itself.
-
-    ``connected`` says that it is known to be, because part of the list is.
-    """
+def graph_of(near: Indices) -> Graph:
+    """Connected components and orphans of a neighbour list (n, k) whose first column is the point itself."""
     n, k = near.shape
     orphans = n - np.count_nonzero(np.bincount(near[:, 1:].ravel(), minlength=n))
-    if connected:
-        return Graph(1, np.zeros(n, dtype=np.intp), orphans)
     adjacency = sp.csr_array((np.ones(n * k, dtype=np.int8), near.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
     n_components, labels = connected_components(adjacency, directed=False)
     order = np.argsort(-np.bincount(labels), kind="stable")
@@ -211,6 +206,12 @@ def isometry_of_pairs(steps: Floats, lengths: Floats) -> tuple[float, Floats]:
     if np.ptp(found) <= 1e-12 * max(found.max(), 1e-300) or np.ptp(lengths) <= 1e-12 * lengths.max():
         return 0.0, scale
     return float(np.corrcoef(found, lengths)[0, 1]), scale
+
+
+def isometry(codes: Floats, pairs: Pairs) -> float:
+    """The correlation of distances in the codes, rescaled, with those of the data."""
+    i, j, lengths = pairs
+    return isometry_of_pairs(codes[i] - codes[j], lengths)[0]
 
 
 def diagonal_rescaling(steps: Floats, lengths: Floats, n_iter: int = 20) -> Floats:

@@ -1,15 +1,17 @@
 """PCA first: distances and tangents of a manifold of images live in few directions, whatever the number of pixels."""
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.manifold.dimension import DimensionEstimate
-from unbraid.manifold.neighbors import nearest
+from unbraid.manifold.neighbors import Floats, nearest
 from unbraid.manifold.spectra import NoiseFloor, noise_floor
 
-Floats = NDArray[np.float64]
+if TYPE_CHECKING:  # it is estimated in these components
+    from unbraid.manifold.dimension import DimensionEstimate
+
 
 SAMPLE_BYTES = 128 * 2**20
 SMALLEST = 1e-280  # sum of squares, below which float64 loses digits
@@ -49,6 +51,11 @@ class Reduction:
     noise: float = 0.0
     edge: float = 0.0
     left_out: float | None = None
+
+    @property
+    def floor(self) -> NoiseFloor:
+        """The noise under the spectrum."""
+        return NoiseFloor(self.noise, self.edge, self.noise_size)
 
     def __call__(self, block: NDArray) -> Floats:
         """Coordinates (n, m) of rows."""
@@ -95,7 +102,7 @@ class Look:
     n: int
     structured: bool
     rows: NDArray[np.intp] | None = None
-    dimension: DimensionEstimate | None = None
+    dimension: "DimensionEstimate | None" = None
 
     @property
     def complete(self) -> bool:

@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
+from unbraid.manifold.neighbors import Floats
 from unbraid.trust.table import FIGURES
-
-Floats = NDArray[np.float64]
 
 FEWEST_FEATURES = 15  # with fewer the median eigenvalue need not belong to the noise
 MARGIN, TRACY_WIDOM = 1.01, 3.3  # over the edge, and its scales beyond (noise goes further once in a thousand)

@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import dijkstra, minimum_spanning_tree
 from scipy.spatial.distance import pdist, squareform
 
-from unbraid.manifold.neighbors import graph_of, neighborhoods
-
-Floats = NDArray[np.float64]
+from unbraid.manifold.neighbors import Floats, graph_of, neighborhoods
 
 # By dimension: neighbours, and the offset of their mean beyond which a point lies at an edge.
 EDGE = {1: (30, 0.70), 2: (30, 0.45), 3: (40, 0.40)}

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats.contingency import crosstab
 
 from unbraid.product.diffusion import Diffusion, Floats
 from unbraid.product.groups import Group, along, roundness, shape_of
@@ -43,16 +44,16 @@ def check_factor(
     ``dim`` is the dimension of the data, and ``unlike`` the mean squared distance between samples and what their
     factors tell of them, in squared widths of the kernel.
     """
-    group = groups[own]
+    group, others = groups[own], groups[:own] + groups[own + 1 :]
     dims = sum(g.dim for g in groups)
     checks = [
         _check("factor_shape", shape_of(walk, group)),
         _check("factor_harmonic", _second_harmonic(walk, group)),
         _coverage(group),
-        _check("factor_apart", _shared(walk, groups, own)),
-        _check("factor_sum", _sum(walk, groups, own)),
-        _check("factor_constant", _unevenness(walk, groups, own)),
-        _check("factor_full", _emptiness(groups, own)),
+        _check("factor_apart", _shared(walk, group, others)),
+        _check("factor_sum", _sum(walk, group, others)),
+        _check("factor_constant", _unevenness(walk, group, others)),
+        _check("factor_full", _emptiness(group, others)),
         FactorCheck("complete", clear and dims == dim, float(dims), float(dim), FIGURES["factor_complete"].meaning),
         _check("factor_faithful", unlike),
         _check("factor_connected", float(walk.n_pieces)),
@@ -97,30 +98,30 @@ def _second_harmonic(walk: Diffusion, group: Group) -> float:
     On an interval and a circle the square of a first harmonic is a second one, of four times the eigenvalue; on a
     sphere, of three times.
     """
-    size = group.place.shape[1]
-    i, j = np.triu_indices(size)
-    squares = group.place[:, i] * group.place[:, j]
-    squares = squares - walk.mean(squares)
-    shares = np.square(walk.functions.T @ (squares * walk.weights[:, None])).sum(axis=1)
+    i, j = np.triu_indices(group.place.shape[1])
+    shares = _shares(walk, group.place[:, i] * group.place[:, j])
     ratio = walk.eigenvalues / max(_eigenvalue(walk, group), 1e-300) / (3 if group.kind == "sphere" else 4)
     return float(shares[(ratio > 0.6) & (ratio < 1.6)].sum() / max(shares.sum(), 1e-300))
 
 
-def _sum(walk: Diffusion, groups: list[Group], own: int) -> float:
+def _shares(walk: Diffusion, values: Floats) -> Floats:
+    """How much of some functions, their means taken off, each eigenfunction makes up."""
+    centred = values - walk.mean(values)
+    return np.square(walk.functions.T @ (centred * walk.weights[:, None])).sum(axis=1)
+
+
+def _sum(walk: Diffusion, group: Group, others: list[Group]) -> float:
     r"""How far eigenvalues of products with another factor's functions are from the sum, as a ratio of at least 1.
 
     On a product, :math:`f g` has the eigenvalue :math:`\lambda_f + \lambda_g`. On a disk its first two functions have
     the ratio 1.38.
     """
     worst = 1.0
-    for i, other in enumerate(groups):
-        if i != own:
-            pairs = (groups[own].place[:, :, None] * other.place[:, None, :]).reshape(len(other.place), -1)
-            pairs = pairs - walk.mean(pairs)
-            shares = np.square(walk.functions.T @ (pairs * walk.weights[:, None])).sum(axis=1)
-            expected = _eigenvalue(walk, groups[own]) + _eigenvalue(walk, other)
-            ratio = float(shares @ walk.eigenvalues / max(shares.sum() * expected, 1e-300))
-            worst = max(worst, ratio, 1 / max(ratio, 1e-300))
+    for other in others:
+        shares = _shares(walk, (group.place[:, :, None] * other.place[:, None, :]).reshape(len(other.place), -1))
+        expected = _eigenvalue(walk, group) + _eigenvalue(walk, other)
+        ratio = float(shares @ walk.eigenvalues / max(shares.sum() * expected, 1e-300))
+        worst = max(worst, ratio, 1 / max(ratio, 1e-300))
     return worst
 
 
@@ -129,23 +130,21 @@ def _eigenvalue(walk: Diffusion, group: Group) -> float:
     return float(np.square(group.coefficients).sum(axis=1) @ walk.eigenvalues) / group.coefficients.shape[1]
 
 
-def _shared(walk: Diffusion, groups: list[Group], own: int) -> float:
+def _shared(walk: Diffusion, group: Group, others: list[Group]) -> float:
     """Largest share of the factor's energy that lies along another."""
-    c = groups[own].coefficients
+    c = group.coefficients
     energy = float(np.sum(np.square(c).T @ walk.energies))
-    shares = [np.trace(c.T @ along(walk, g) @ c) / energy for i, g in enumerate(groups) if i != own]
-    return float(max(shares, default=0.0))
+    return float(max((np.trace(c.T @ along(walk, other) @ c) / energy for other in others), default=0.0))
 
 
-def _unevenness(walk: Diffusion, groups: list[Group], own: int) -> float:
+def _unevenness(walk: Diffusion, group: Group, others: list[Group]) -> float:
     """How far the factor's length varies with the others: standard deviation of what they say of its square."""
-    others = [g.place for i, g in enumerate(groups) if i != own]
     if not others:
         return 0.0
-    group = groups[own]
+    places = [other.place for other in others]
     squares = np.trace(walk.gram(group.place), axis1=1, axis2=2)
     room = 1 - np.square(group.place).sum(axis=1) if group.kind == "interval" else np.ones(len(squares))
-    columns = np.concatenate([np.ones((len(squares), 1)), *others, *(np.square(o) for o in others)], axis=1)
+    columns = np.concatenate([np.ones((len(squares), 1)), *places, *map(np.square, places)], axis=1)
     design = columns * (room * np.sqrt(walk.weights))[:, None]
     coefficients = np.linalg.lstsq(design, squares * np.sqrt(walk.weights), rcond=1e-6)[0]
     rates = columns @ coefficients
@@ -154,26 +153,20 @@ def _unevenness(walk: Diffusion, groups: list[Group], own: int) -> float:
     return float(np.sqrt(law @ np.square(rates - mean) / law.sum()) / max(abs(mean), 1e-300))
 
 
-def _emptiness(groups: list[Group], own: int) -> float:
+def _emptiness(group: Group, others: list[Group]) -> float:
     """Largest share of the pairs of values with another factor that do not occur, though each value does.
 
     Of a product all occur, whether the factors are independent or not; of a disk, none in the corners of the square.
     """
     share = 0.0
-    for i, other in enumerate(groups):
-        if i != own:
-            n = len(other.place)
-            bins = int(np.clip(np.sqrt(n / CELL), 3, 10))
-            counts = np.zeros((_n_cells(groups[own], bins), _n_cells(other, bins)))
-            np.add.at(counts, (_cells(groups[own], bins), _cells(other, bins)), 1)
-            expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / n
-            empty = (counts < 0.15 * expected) & (expected > 6)
-            share = max(share, float(expected[empty].sum() / n))
+    n = len(group.place)
+    bins = int(np.clip(np.sqrt(n / CELL), 3, 10))
+    for other in others:
+        counts = crosstab(_cells(group, bins), _cells(other, bins)).count
+        expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / n
+        empty = (counts < 0.15 * expected) & (expected > 6)
+        share = max(share, float(expected[empty].sum() / n))
     return share
-
-
-def _n_cells(group: Group, bins: int) -> int:
-    return 6 if group.kind == "sphere" else bins
 
 
 def _cells(group: Group, bins: int) -> NDArray[np.intp]:

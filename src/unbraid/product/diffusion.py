@@ -226,24 +226,22 @@ class ProductMaps:
 
     def _places(self, search: NeighborSearch, points: Floats) -> Floats:
         distances, near = search.query(points, self.width)
-        squares = np.square(distances)
         own = np.exp(np.log(self.rho)[near[:, : self.core + 1]].mean(axis=1, keepdims=True))
-        squares = squares / (self.scale * own * self.rho[near])
+        squares = np.square(distances) / (self.scale * own * self.rho[near])
         # far from all samples the nearest one decides, where all weights would vanish
         weights = np.exp(squares[:, :1] - squares) / self.density[near]
         functions = np.einsum("nk,nkc->nc", weights / weights.sum(axis=1, keepdims=True), self.targets[near])
-        return self._on_factors((functions - self.centre) @ self.whiten)
-
-    def _on_factors(self, functions: Floats) -> Floats:
-        start = 0
-        for size in self.sizes:
-            part = functions[:, start : start + size]
-            if size == 1:
+        places = (functions - self.centre) @ self.whiten
+        for part in self.parts(places):
+            if part.shape[1] == 1:
                 np.clip(part, -1, 1, out=part)
             else:
                 part /= np.maximum(np.linalg.norm(part, axis=1, keepdims=True), 1e-300)
-            start += size
-        return functions
+        return places
+
+    def parts(self, places: Floats) -> list[Floats]:
+        """The columns of each factor."""
+        return np.split(places, np.cumsum(self.sizes)[:-1], axis=1)
 
     def backward(self, places: Floats, known: Floats) -> Floats:
         """Points whose factors are ``places``; ``known`` are the places of the samples."""
@@ -256,12 +254,8 @@ class ProductMaps:
 
     def _stretched(self, places: Floats) -> Floats:
         """Places as lengths: an interval in units of the data, a circle or a sphere of its radius."""
-        columns, start = [], 0
-        for size, radius in zip(self.sizes, self.radii):
-            part = places[:, start : start + size]
-            columns.append(radius * (np.arccos(np.clip(part, -1, 1)) if size == 1 else part))
-            start += size
-        return np.concatenate(columns, axis=1)
+        parts = [np.arccos(np.clip(part, -1, 1)) if part.shape[1] == 1 else part for part in self.parts(places)]
+        return np.concatenate([radius * part for radius, part in zip(self.radii, parts)], axis=1)
 
     def _fitted(self, search: NeighborSearch, table: Floats, queries: Floats) -> Floats:
         distances, near = search.query(queries, min(NEAR, len(table)))

@@ -242,11 +242,9 @@ class ProductManifold(Estimator):
         self.lengths_ = np.array([(np.pi if g.kind == "interval" else 2 * np.pi) * g.radius for g in groups])
         self.maps_ = maps_of(walk, points, groups)
         self._known = self.maps_.forward(points)
-        widths = [self._width(kind) for kind in self.kinds_]
+        width = {"interval": 1, "circle": 1 if self.output == "angles" else 2, "sphere": 3}
+        widths = [width[kind] for kind in self.kinds_]
         self.columns_ = np.split(np.arange(sum(widths)), np.cumsum(widths)[:-1])
-
-    def _width(self, kind: str) -> int:
-        return {"interval": 1, "circle": 1 if self.output == "angles" else 2, "sphere": 3}[kind]
 
     def _judge(
         self, walk: Diffusion, groups: list[Group], dimension: DimensionEstimate, steps: bool, order: NDArray[np.intp]
@@ -294,10 +292,9 @@ class ProductManifold(Estimator):
     def _rounds(self, order: NDArray[np.intp]) -> list[str]:
         """Circles that the rows, in the order in which they came, go round more than once by small steps."""
         notes = []
-        starts = np.cumsum([0, *self.maps_.sizes])
-        for kind, start, columns in zip(self.kinds_, starts, self.columns_):
+        for kind, part, columns in zip(self.kinds_, self.maps_.parts(self._known[order]), self.columns_):
             if kind == "circle":
-                place = self._known[order, start] + 1j * self._known[order, start + 1]
+                place = part[:, 0] + 1j * part[:, 1]
                 steps = np.angle(place[1:] * place[:-1].conj())
                 turns = round(abs(float(steps.sum())) / (2 * np.pi))
                 if turns > 1 and np.quantile(np.abs(steps), 0.9) < np.pi / 4:
@@ -328,15 +325,13 @@ class ProductManifold(Estimator):
         return np.concatenate(parts) if parts else np.empty((0, self._n_features_out))
 
     def _codes(self, places: Floats) -> Floats:
-        columns, start = [], 0
-        for kind, size, radius in zip(self.kinds_, self.maps_.sizes, self.maps_.radii):
-            part = places[:, start : start + size]
+        columns = []
+        for kind, part, radius in zip(self.kinds_, self.maps_.parts(places), self.maps_.radii):
             if kind == "interval":
                 part = radius * np.arccos(part)
             elif kind == "circle" and self.output == "angles":
                 part = np.arctan2(part[:, 1:], part[:, :1])
             columns.append(part)
-            start += size
         return np.concatenate(columns, axis=1)
 
     def inverse_transform(self, codes: ArrayLike) -> NDArray:

@@ -204,7 +204,7 @@ def shape_of(walk: Diffusion, group: Group) -> float:
 
 def _refined(walk: Diffusion, groups: list[Group], own: int) -> Group:
     """The group again, now that the others are known: the slowest functions that change along none of them."""
-    others = [group for i, group in enumerate(groups) if i != own]
+    others = groups[:own] + groups[own + 1 :]
     if not others:
         return groups[own]
     size = groups[own].place.shape[1]
@@ -227,17 +227,13 @@ def maps_of(walk: Diffusion, points: Floats, groups: list[Group]) -> ProductMaps
     lost = (1 - walk.decay) * np.square(walk.rho)[:, None]
     targets = (walk.functions / np.maximum(1 - lost, 0.05)) @ coefficients
     sizes = [group.place.shape[1] for group in groups]
-    centre, whiten = np.zeros(len(coefficients[0])), np.eye(len(coefficients[0]))
-    start = 0
-    for size in sizes:
-        own = slice(start, start + size)
-        if size == 1:
-            whiten[own, own] = 1 / np.sqrt(2)
-        else:
+    centre, whiten = np.zeros(sum(sizes)), np.eye(sum(sizes)) / np.sqrt(2)
+    for size, stop in zip(sizes, np.cumsum(sizes)):
+        own = slice(stop - size, stop)
+        if size > 1:
             centre[own] = walk.mean(functions[:, own])
             centred = functions[:, own] - centre[own]
             whiten[own, own] = inverse_root(centred.T @ (centred * walk.weights[:, None]), 1e-300)
-        start += size
     radii = [group.radius for group in groups]
     return ProductMaps(
         points, walk.density, targets, centre, whiten, walk.scale, walk.rho, walk.core, walk.width, sizes, radii

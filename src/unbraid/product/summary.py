@@ -30,7 +30,7 @@ def summary_of(model: "ProductManifold") -> Summary:
             check.name,
             f"{check.figure:.3g}",
             f"{check.threshold:.3g}",
-            _word(check.holds),
+            "yes" if check.holds else "no",
         )
         for kind, columns, checks in zip(model.kinds_, model.columns_, model.checks_)
         for check in checks
@@ -55,7 +55,3 @@ def summary_of(model: "ProductManifold") -> Summary:
         settings={"kinds": ", ".join(model.kinds_)},
         kinds=list(model.kinds_) if model.output == "angles" else [],
     )
-
-
-def _word(holds: bool) -> str:
-    return "yes" if holds else "no"

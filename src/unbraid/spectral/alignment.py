@@ -20,10 +20,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
+from unbraid.manifold.neighbors import Floats
 from unbraid.runtime.kernels import njit
 from unbraid.spectral.local_frames import ANY_ORDER, local_frames
 
-Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
@@ -90,15 +90,12 @@ class Alignment:
 
     def tocsc(self) -> sp.csc_array:
         """The whole matrix, sparse."""
-        near = self.neighbors
-        n = len(near)
+        near, n = self.neighbors, len(self.neighbors)
         owner, starts = _owners(near)
-        place, counts = np.full(n, -1), np.zeros(n, np.int64)
-        _count_rows(near, owner, starts, place, counts)
-        indptr = np.concatenate([[0], np.cumsum(counts)])
+        listed = _lists(near, np.ones(near.size))
+        place, indptr = np.full(n, -1), (listed.T @ listed).indptr.astype(np.int64)
         indices = np.empty(indptr[-1], dtype=np.int32)
         data, block = np.empty(indptr[-1]), np.empty(near.shape[1])
-        place[:] = -1
         _fill_rows(near, self.frames, self.weights, self.tangent, owner, starts, place, block, indptr, indices, data)
         return sp.csc_array((data, indices, indptr.astype(np.int32)), shape=(n, n))
 
@@ -110,8 +107,7 @@ class Alignment:
 
 def band_order(neighbors: NDArray[np.intp]) -> NDArray[np.intp]:
     """An order of the points (reverse Cuthill-McKee) in which every neighbourhood lies close together."""
-    n, k = neighbors.shape
-    listed = sp.csr_matrix((np.ones(n * k, np.int8), neighbors.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
+    listed = _lists(neighbors, np.ones(neighbors.size, np.int8))
     return np.asarray(reverse_cuthill_mckee(sp.csr_matrix(listed + listed.T), symmetric_mode=True))
 
 
@@ -154,25 +150,19 @@ def alignment(
     return Alignment(near, frames, weights, float(tangent))
 
 
+def _lists(neighbors: NDArray[np.intp], entries: NDArray) -> sp.csr_array:
+    """Row i has the entries of neighbourhood i in the columns of its points."""
+    n, k = neighbors.shape
+    return sp.csr_array((entries, neighbors.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
+
+
 def _owners(neighbors: Ints) -> tuple[Ints, Ints]:
     """Where each point is listed: places in the flat list, point by point, and where those of each point start."""
-    starts = np.concatenate([[0], np.cumsum(np.bincount(neighbors.ravel(), minlength=len(neighbors)))])
-    owner = np.empty(neighbors.size, np.int64)
-    _list_owners(neighbors, starts[:-1].copy(), owner)
-    return owner, starts
+    listed = _lists(neighbors, np.arange(neighbors.size)).tocsc()
+    return listed.data, listed.indptr.astype(np.int64)
 
 
 # The kernels get their arrays ready made: to build numpy's functions on first use takes longer than they save.
-
-
-@njit(nogil=True)
-def _list_owners(neighbors: Ints, end: Ints, owner: Ints) -> None:
-    n, k = neighbors.shape
-    for i in range(n):
-        for a in range(k):
-            j = neighbors[i, a]
-            owner[end[j]] = i * k + a
-            end[j] += 1
 
 
 @njit(nogil=True, fastmath=ANY_ORDER)
@@ -247,19 +237,6 @@ def _times(
         for a in range(k):
             for v in range(width):
                 image[neighbors[i, a], v] += out[v, a]
-
-
-@njit(nogil=True)
-def _count_rows(neighbors: Ints, owner: Ints, starts: Ints, seen: Ints, counts: Ints) -> None:
-    n, k = neighbors.shape
-    for row in range(n):
-        for o in range(starts[row], starts[row + 1]):
-            i = owner[o] // k
-            for b in range(k):
-                col = neighbors[i, b]
-                if seen[col] != row:
-                    seen[col] = row
-                    counts[row] += 1
 
 
 @njit(nogil=True)

@@ -17,7 +17,7 @@ from unbraid.estimator.base import COUNT_OR_AUTO, RANDOM_STATE, Whole
 from unbraid.estimator.summary import Summary
 from unbraid.export.exportable import Exportable
 from unbraid.export.graphs import Graphs
-from unbraid.manifold.neighbors import diagonal_rescaling
+from unbraid.manifold.neighbors import Floats, diagonal_rescaling
 from unbraid.manifold.reduction import FINEST, Look, affordable_rows, fit_reduction
 from unbraid.manifold.spectra import has_structure
 from unbraid.runtime.determinism import check_random_state, one_blas_thread
@@ -31,7 +31,6 @@ from unbraid.spectral.selection import RULES, Number, Selection, number_of_facto
 from unbraid.spectral.summary import spectral_summary
 from unbraid.spectral.trial import Choice, Embedding, Settings
 
-Floats = NDArray[np.float64]
 Evidence = Callable[[Floats], Floats]  # from the whitened embedding of all rows to the matrix of the codes
 Unmixing = tuple[Floats, Floats, Rotation | None]
 
@@ -50,6 +49,7 @@ class SpectralEstimator(Exportable):
     """Shared by the embeddings and their ICA versions; a subclass says how neighbourhoods become eigenvectors."""
 
     kind: ClassVar[str]
+    _other_embedding: ClassVar[tuple[str, Embedding]]  # one that rests on other assumptions, after its name
     _parameter_constraints = {
         "n_factors": COUNT_OR_AUTO,
         "n_neighbors": COUNT_OR_AUTO,
@@ -86,14 +86,10 @@ class SpectralEstimator(Exportable):
         """The function from neighbourhoods to eigenvectors."""
         raise NotImplementedError
 
-    def _other_embedding(self) -> tuple[str, Embedding]:
-        """Another one that rests on other assumptions, and its name."""
-        raise NotImplementedError
-
     def _settings(self, d: int) -> Settings:
         sizes = pca_candidates(self.reduction_, d, given=self.pca_components, several=self.n_neighbors == "auto")
-        smallest = self._smallest_neighborhood(d)
-        return Settings(type(self).__name__, d, self.n_neighbors, sizes, smallest, self.selection)
+        name, smallest = type(self).__name__, self._smallest_neighborhood(d)
+        return Settings(name, self._embedding(), d, self.n_neighbors, sizes, smallest, self.selection)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the factors of X.
@@ -136,7 +132,7 @@ class SpectralEstimator(Exportable):
         settings = self._settings(number.value)
         # Thousands of small products are slower, not faster, when each is shared among threads.
         with one_blas_thread(), bar("fit", show=self.progress) as advance:
-            return embed_points(look, self.n_landmarks, settings, self._embedding(), rng, advance), number
+            return embed_points(look, self.n_landmarks, settings, rng, advance), number
 
     def start_from(self, X: Any, look: Look) -> Start:
         """Embed the points of a look at X; given to :meth:`continue_from`, a fit goes on from there.
@@ -157,7 +153,7 @@ class SpectralEstimator(Exportable):
         self.reduction_ = look.reduction
         number = number_of_factors(self.n_factors, look, data.n_features)
         with one_blas_thread(), bar("fit", show=self.progress) as advance:
-            found = solved(look.points, self._settings(number.value), self._embedding(), rng, advance)
+            found = solved(look.points, self._settings(number.value), rng, advance)
             self._finish(found, found.choice.unmix(found.fresh, rng), number, rng)
         given = self.get_params(deep=False)
         return Start(look, found, number, {name: value for name, value in vars(self).items() if name not in given})
@@ -172,7 +168,7 @@ class SpectralEstimator(Exportable):
         with bar("read", show=self.progress) as data.on_read:
             pool = data.sample(POOL, rng, then=self.reduction_)
         with one_blas_thread(), bar("fit", show=self.progress) as advance:
-            found = embed_more(start.found.choice, start.look, pool, self._embedding(), rng, advance)
+            found = embed_more(start.found.choice, start.look, pool, rng, advance)
         return found, start.number
 
     def _find_again(self, found: Embedded, X: Any, evidence: Evidence | None, rng: np.random.RandomState) -> None:
@@ -227,9 +223,9 @@ class SpectralEstimator(Exportable):
 
     def _graphs(self) -> Graphs:
         require("torch", "export")
-        from unbraid.spectral.graphs import SpectralDecoder, SpectralEncoder, example_rows
+        from unbraid.spectral.graphs import spectral_graphs
 
-        return Graphs(SpectralEncoder(self), SpectralDecoder(self), example_rows(self))
+        return spectral_graphs(self)
 
     @property
     def _n_features_out(self) -> int:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unbraid.estimator.summary import codes_in_words
-from unbraid.manifold.neighbors import isometry_of_pairs
+from unbraid.manifold.neighbors import Floats, isometry
 from unbraid.spectral.extension import LocalMaps
 from unbraid.spectral.figures import TurnUncertainty, code_uncertainty, figures_of
 from unbraid.spectral.ica import Rotation, excess_kurtosis
@@ -19,8 +19,6 @@ from unbraid.trust.warnings import emit, format_warning
 
 if TYPE_CHECKING:  # refits are imported where they are asked for
     from unbraid.spectral.refits import Reliability
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -139,7 +137,6 @@ def diagnose(
     """Measure a fit from its embedding, its final maps, its rotation and the codes of the points that ICA used."""
     turn = code_uncertainty(codes, rotation, rng) if rotation else TurnUncertainty(np.empty(0), 0.0)
     choice, tried, spectrum = found.choice, found.tried, found.choice.spectrum
-    i, j, lengths = choice.edges
     kurtosis = excess_kurtosis(codes)
     figures: dict[str, Any] = {
         "participation": spectrum.participation,
@@ -147,9 +144,7 @@ def diagnose(
         "n_redundant": spectrum.n_redundant,
         "ica_stability": rotation.stability if rotation else 1.0,
         # Scale, order and sign do not change it: a direct solve has it already.
-        "local_isometry": isometry_of_pairs(maps.codes[i] - maps.codes[j], lengths)[0]
-        if tried
-        else choice.candidate.edges,
+        "local_isometry": isometry(maps.codes, choice.edges) if tried else choice.candidate.edges,
         "kurtosis": kurtosis,
         "rotation_uncertainty": turn.per_code,
         "rotation_doubt": turn.doubt,

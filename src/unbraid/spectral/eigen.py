@@ -7,14 +7,12 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 import scipy.sparse.linalg as sla
-from numpy.typing import NDArray
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from unbraid.manifold.neighbors import nearest
+from unbraid.manifold.neighbors import Floats, nearest
 from unbraid.spectral.alignment import Alignment
 from unbraid.trust.warnings import warn
 
-Floats = NDArray[np.float64]
 Matrix = Alignment | sp.csc_array
 Solve = Callable[[Floats], Floats]
 Prepared = tuple[Floats, float, Solve]  # null vector, scale of the matrix, solver
@@ -35,17 +33,12 @@ class Spectrum:
         Orthonormal, orthogonal to the null vector.
     values : array (d + 1,)
         Ascending; the last one belongs to the first vector left out.
-    residual : float
-        Largest norm of M v - lambda v, relative to the mean diagonal of M.
-    n_iter : int
     n_redundant : int
         Eigenvectors that were passed over because they are functions of those before them.
     """
 
     vectors: Floats
     values: Floats
-    residual: float
-    n_iter: int
     n_redundant: int = 0
 
     @property
@@ -88,7 +81,7 @@ def independent_eigenvectors(
     after = found.values[last + 1] if len(kept) == n_vectors and last >= n_vectors - 1 else found.values[-1]
     values = np.append(found.values[kept], after)
     n_redundant = last + 1 - n_vectors if last >= n_vectors - 1 else found.vectors.shape[1] - n_vectors
-    return Spectrum(found.vectors[:, kept], values, found.residual, found.n_iter, max(0, n_redundant))
+    return Spectrum(found.vectors[:, kept], values, max(0, n_redundant))
 
 
 def independent_columns(V: Floats, count: int) -> list[int]:
@@ -139,7 +132,7 @@ def _iterate(M: Matrix, n_vectors: int, known: Prepared, rng: np.random.RandomSt
     width = min(n - 1, n_vectors + 2)
     V = rng.standard_normal((n, width))
     values = np.zeros(width)
-    for n_iter in range(1, MAX_ITER + 1):  # noqa: B007
+    for _ in range(MAX_ITER):
         V = _orthonormal(V, null)
         V = _orthonormal(solve(V), null)
         image = M @ V
@@ -152,7 +145,7 @@ def _iterate(M: Matrix, n_vectors: int, known: Prepared, rng: np.random.RandomSt
             break
     else:
         warn("UB403", stacklevel=4, iterations=MAX_ITER, residual=errors.max() / scale)
-    return Spectrum(V[:, :n_vectors], values[: n_vectors + 1], float(errors.max() / scale), n_iter)
+    return Spectrum(V[:, :n_vectors], values[: n_vectors + 1])
 
 
 def _orthonormal(V: Floats, null: Floats) -> Floats:
@@ -183,17 +176,13 @@ class _Sparse:
 
     @property
     def bandwidth(self) -> int:
-        return int(self._below().max())
-
-    def _below(self) -> NDArray[np.integer]:
-        """How far each entry lies below the diagonal."""
-        return self.matrix.indices - np.repeat(np.arange(self.shape[0]), np.diff(self.matrix.indptr))
+        entries = self.matrix.tocoo()
+        return int((entries.row - entries.col).max())
 
     def band(self) -> Floats:
-        below = self._below()
-        lower = below >= 0
-        band = np.zeros((int(below.max()) + 1, self.shape[0]), order="F")
-        band[below[lower], (self.matrix.indices - below)[lower]] = self.matrix.data[lower]
+        lower = sp.tril(self.matrix, format="coo")
+        band = np.zeros((self.bandwidth + 1, self.shape[0]), order="F")
+        band[lower.row - lower.col, lower.col] = lower.data
         return band
 
     def toarray(self) -> Floats:

@@ -6,16 +6,42 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from unbraid.estimator.base import Number
-from unbraid.manifold.neighbors import Indices
+from unbraid.manifold.neighbors import Floats, Indices
 from unbraid.spectral.alignment import alignment, band_order, smallest_neighborhood
 from unbraid.spectral.base import SpectralEstimator
 from unbraid.spectral.eigen import Spectrum, independent_eigenvectors
 from unbraid.spectral.trial import Embedding
 
-Floats = NDArray[np.float64]
+
+def _aligned(
+    P: Floats, near: Indices, distances: Floats, d: int, rng: np.random.RandomState, *, hessian: float, tangent: float
+) -> Spectrum:
+    """Eigenvectors of the alignment matrix, solved in an order that keeps its band narrow."""
+    order = band_order(near)
+    place = np.argsort(order)
+    M = alignment(P[order], place[near[order]], d, hessian=hessian, tangent=tangent)
+    found = independent_eigenvectors(M, d, random_state=rng)
+    return replace(found, vectors=found.vectors[place])
+
+
+def _diffused(P: Floats, near: Indices, distances: Floats, d: int, rng: np.random.RandomState) -> Spectrum:
+    """Slowest functions of diffusion on the neighbour graph."""
+    n, k = near.shape
+    sigma = np.maximum(distances[:, min(7, k - 1)], 1e-12 * max(distances.max(), 1e-300))
+    weights = np.exp(-(distances**2) / (sigma[:, None] * sigma[near]))
+    W = sp.csr_array((weights.ravel(), (np.repeat(np.arange(n), k), near.ravel())), shape=(n, n))
+    W = W.maximum(W.T)
+    W = W - sp.diags_array(W.diagonal())
+    degree = np.asarray(W.sum(axis=1)).ravel()
+    root = np.sqrt(np.maximum(degree, 1e-300))
+    L = sp.eye_array(n) - sp.diags_array(1 / root) @ W @ sp.diags_array(1 / root)
+    found = independent_eigenvectors(sp.csc_array(L), d, null=root, random_state=rng)
+    vectors = found.vectors / root[:, None]
+    vectors = vectors - vectors.mean(axis=0)
+    vectors /= np.linalg.norm(vectors, axis=0)
+    return replace(found, vectors=vectors)
 
 
 class HessianEigenmaps(SpectralEstimator):
@@ -54,6 +80,7 @@ class HessianEigenmaps(SpectralEstimator):
     """
 
     kind: ClassVar[str] = "hessian"
+    _other_embedding = ("Laplacian eigenmaps", _diffused)
     _parameter_constraints = {"tangent_weight": (Number(0),)}
 
     def __init__(
@@ -72,9 +99,6 @@ class HessianEigenmaps(SpectralEstimator):
 
     def _embedding(self) -> Embedding:
         return partial(_aligned, hessian=1.0, tangent=float(self.tangent_weight))
-
-    def _other_embedding(self) -> tuple[str, Embedding]:
-        return "Laplacian eigenmaps", _diffused
 
 
 class LTSA(SpectralEstimator):
@@ -102,15 +126,13 @@ class LTSA(SpectralEstimator):
     """
 
     kind: ClassVar[str] = "tangent"
+    _other_embedding = ("Laplacian eigenmaps", _diffused)
 
     def _smallest_neighborhood(self, d: int) -> int:
         return d + 2
 
     def _embedding(self) -> Embedding:
         return partial(_aligned, hessian=0.0, tangent=1.0)
-
-    def _other_embedding(self) -> tuple[str, Embedding]:
-        return "Laplacian eigenmaps", _diffused
 
 
 class LaplacianEigenmaps(LTSA):
@@ -141,45 +163,7 @@ class LaplacianEigenmaps(LTSA):
     """
 
     kind: ClassVar[str] = "laplacian"
+    _other_embedding = ("LTSA", partial(_aligned, hessian=0.0, tangent=1.0))
 
     def _embedding(self) -> Embedding:
         return _diffused
-
-    def _other_embedding(self) -> tuple[str, Embedding]:
-        return "LTSA", partial(_aligned, hessian=0.0, tangent=1.0)
-
-
-def _aligned(
-    P: Floats,
-    near: Indices,
-    distances: Floats,
-    d: int,
-    rng: np.random.RandomState,
-    *,
-    hessian: float,
-    tangent: float,
-) -> Spectrum:
-    """Eigenvectors of the alignment matrix, solved in an order that keeps its band narrow."""
-    order = band_order(near)
-    place = np.argsort(order)
-    M = alignment(P[order], place[near[order]], d, hessian=hessian, tangent=tangent)
-    found = independent_eigenvectors(M, d, random_state=rng)
-    return replace(found, vectors=found.vectors[place])
-
-
-def _diffused(P: Floats, near: Indices, distances: Floats, d: int, rng: np.random.RandomState) -> Spectrum:
-    """Slowest functions of diffusion on the neighbour graph."""
-    n, k = near.shape
-    sigma = np.maximum(distances[:, min(7, k - 1)], 1e-12 * max(distances.max(), 1e-300))
-    weights = np.exp(-(distances**2) / (sigma[:, None] * sigma[near]))
-    W = sp.csr_array((weights.ravel(), (np.repeat(np.arange(n), k), near.ravel())), shape=(n, n))
-    W = W.maximum(W.T)
-    W = W - sp.diags_array(W.diagonal())
-    degree = np.asarray(W.sum(axis=1)).ravel()
-    root = np.sqrt(np.maximum(degree, 1e-300))
-    L = sp.eye_array(n) - sp.diags_array(1 / root) @ W @ sp.diags_array(1 / root)
-    found = independent_eigenvectors(sp.csc_array(L), d, null=root, random_state=rng)
-    vectors = found.vectors / root[:, None]
-    vectors = vectors - vectors.mean(axis=0)
-    vectors /= np.linalg.norm(vectors, axis=0)
-    return replace(found, vectors=vectors)

@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
 
 from unbraid.data.observations import Observations
+from unbraid.manifold.neighbors import Floats
 from unbraid.manifold.reduction import inverse_root
-
-Floats = NDArray[np.float64]
 
 LAGS = 10
 TRIMMED = 0.01  # of the points, at either end of a code

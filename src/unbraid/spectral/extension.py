@@ -15,12 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.manifold.neighbors import Indices, NeighborSearch
+from unbraid.manifold.neighbors import Floats, Indices, NeighborSearch
 from unbraid.runtime.kernels import njit
 from unbraid.saving.persistence import Persistent
 from unbraid.spectral.local_frames import tangent_bases
-
-Floats = NDArray[np.float64]
 
 BLEND = 3  # anchors whose maps are blended at a new point
 

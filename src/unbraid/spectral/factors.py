@@ -4,9 +4,9 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unbraid.estimator.base import COUNT
+from unbraid.manifold.neighbors import Floats
 from unbraid.runtime.progress import bar
 from unbraid.spectral.base import Evidence, SpectralEstimator
 from unbraid.spectral.embeddings import LTSA, HessianEigenmaps, LaplacianEigenmaps
@@ -14,8 +14,6 @@ from unbraid.spectral.evidence import ROTATIONS, check_rotation, rotation_matrix
 from unbraid.spectral.ica import CONTRAST
 from unbraid.spectral.landmarks import Embedded
 from unbraid.spectral.trial import Settings
-
-Floats = NDArray[np.float64]
 
 TRUST = ("cheap", "full")
 
@@ -90,9 +88,7 @@ class FollowedByICA(SpectralEstimator):
             return mean, matrix
 
         with bar("refit", show=self.progress) as advance:
-            reliability = reliability_of(
-                found.choice, self.maps_.codes, unmix, self._embedding(), self._other_embedding(), rng, advance
-            )
+            reliability = reliability_of(found.choice, self.maps_.codes, unmix, self._other_embedding, rng, advance)
         self.diagnostics_ = found_again(self.diagnostics_, reliability)
 
     def fit_transform(self, X: Any, y: Any = None, *, pairs: Any = None, time: Any = None) -> Any:

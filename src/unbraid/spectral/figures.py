@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
-from unbraid.manifold.neighbors import Pairs, closest_pairs, isometry_of_pairs
+from unbraid.manifold.neighbors import Floats, Pairs, closest_pairs, isometry
 from unbraid.manifold.surroundings import EDGE, edge_ratio, end_distance, off_tangent
 from unbraid.spectral.ica import (
     CONTRASTS,
@@ -32,8 +31,6 @@ from unbraid.spectral.landmarks import Embedded
 from unbraid.spectral.trial import metric_root
 from unbraid.trust.support import dependence, emptiness, raggedness
 from unbraid.trust.table import FIGURES
-
-Floats = NDArray[np.float64]
 
 POINTS = 1000  # on which the rotation is found again
 N_BOOTSTRAPS = 16
@@ -212,8 +209,7 @@ def _far(correlation: float) -> float:
 
 def _closest(points: Floats, codes: Floats, rng: np.random.RandomState) -> float:
     some = rng.permutation(len(points))[:CLOSEST_POINTS]
-    i, j, lengths = closest_pairs(points[some], 0.05)
-    return isometry_of_pairs(codes[some][i] - codes[some][j], lengths)[0]
+    return isometry(codes[some], closest_pairs(points[some], 0.05))
 
 
 def _metric(codes: Floats, edges: Pairs) -> tuple[float, float]:

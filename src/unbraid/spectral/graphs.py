@@ -6,6 +6,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from unbraid.export.graphs import Graphs
+
 EXAMPLES = 16
 
 
@@ -40,88 +42,49 @@ class LocalMapsGraph(nn.Module):
         return (weights[..., None] * local).sum(1) / weights.sum(1, keepdim=True)
 
 
-class SpectralEncoder(nn.Module):
-    """Rows to codes: PCA, then the local maps."""
+class Encoder(nn.Module):
+    """Rows to codes: a product, then the local maps if there are any."""
 
     mean: Tensor
     components: Tensor
 
-    def __init__(self, model: Any):
+    def __init__(self, mean: Any, components: Any, local: nn.Module | None = None):
         super().__init__()
-        maps = model.maps_
-        m = maps.points.shape[1]
-        self.register_buffer("mean", _buffer(model.reduction_.mean))
-        self.register_buffer("components", _buffer(model.reduction_.components[:m]))
-        self.local = LocalMapsGraph(maps.points, maps.codes, maps.forward, np.ones(m), maps._width)
+        self.register_buffer("mean", _buffer(mean))
+        self.register_buffer("components", _buffer(components))
+        self.local = local or nn.Identity()
 
     def forward(self, rows: Tensor) -> Tensor:
-        flat = rows.flatten(1).double()
-        return self.local((flat - self.mean) @ self.components.T).float()
+        return self.local((rows.flatten(1).double() - self.mean) @ self.components.T).float()
 
 
-class SpectralDecoder(nn.Module):
-    """Codes to rows: the local maps backwards, then out of the PCA."""
+class Decoder(Encoder):
+    """Codes to rows: the local maps backwards if there are any, then a product."""
 
-    mean: Tensor
-    components: Tensor
-
-    def __init__(self, model: Any):
-        super().__init__()
-        maps = model.maps_
-        self.register_buffer("mean", _buffer(model.reduction_.mean))
-        self.register_buffer("components", _buffer(model.reduction_.components[: maps.points.shape[1]]))
-        self.local = LocalMapsGraph(maps.codes, maps.points, maps.backward, maps._code_scale, maps._width)
+    def __init__(self, model: Any, mean: Any, components: Any, local: nn.Module | None = None):
+        super().__init__(mean, components, local)
         self.row_shape, self.is_picture = tuple(model.row_shape_), model.is_picture_
 
     def forward(self, codes: Tensor) -> Tensor:
-        rows = self.local(codes.double()) @ self.components + self.mean
-        rows = rows.float().reshape(-1, *self.row_shape)
+        rows = (self.local(codes.double()) @ self.components + self.mean).float().reshape(-1, *self.row_shape)
         return rows.clamp(0, 1) if self.is_picture else rows
 
 
-def example_rows(model: Any) -> np.ndarray:
-    """Between anchors: a third of the way from each of some to its nearest other."""
+def spectral_graphs(model: Any) -> Graphs:
+    """PCA and the local maps; rows between anchors, a third of the way from each of some to its nearest other."""
     maps = model.maps_
+    m = maps.points.shape[1]
+    mean, components = model.reduction_.mean, model.reduction_.components[:m]
+    forward = LocalMapsGraph(maps.points, maps.codes, maps.forward, np.ones(m), maps._width)
+    backward = LocalMapsGraph(maps.codes, maps.points, maps.backward, maps._code_scale, maps._width)
     chosen = np.linspace(0, len(maps.points) - 1, EXAMPLES).astype(int)
-    other = maps.near[chosen, 1]
-    points = maps.points[chosen] + (maps.points[other] - maps.points[chosen]) / 3
-    return model._decoded(model.reduction_.inverse(points)).astype(np.float32)
+    points = maps.points[chosen] + (maps.points[maps.near[chosen, 1]] - maps.points[chosen]) / 3
+    rows = model._decoded(model.reduction_.inverse(points)).astype(np.float32)
+    return Graphs(Encoder(mean, components, forward), Decoder(model, mean, components, backward), rows)
 
 
-class LinearEncoder(nn.Module):
-    """PCA+ICA: one product."""
-
-    mean: Tensor
-    components: Tensor
-
-    def __init__(self, model: Any):
-        super().__init__()
-        self.register_buffer("mean", _buffer(model.mean_))
-        self.register_buffer("components", _buffer(model.components_))
-
-    def forward(self, rows: Tensor) -> Tensor:
-        return ((rows.flatten(1).double() - self.mean) @ self.components.T).float()
-
-
-class LinearDecoder(nn.Module):
-    """And back."""
-
-    mean: Tensor
-    mixing: Tensor
-
-    def __init__(self, model: Any):
-        super().__init__()
-        self.register_buffer("mean", _buffer(model.mean_))
-        self.register_buffer("mixing", _buffer(model.mixing_))
-        self.row_shape, self.is_picture = tuple(model.row_shape_), model.is_picture_
-
-    def forward(self, codes: Tensor) -> Tensor:
-        rows = (codes.double() @ self.mixing.T + self.mean).float().reshape(-1, *self.row_shape)
-        return rows.clamp(0, 1) if self.is_picture else rows
-
-
-def linear_rows(model: Any) -> np.ndarray:
-    """Rows of codes of unit variance, as the codes of PCA+ICA are."""
-    return model.inverse_transform(np.random.default_rng(0).normal(size=(EXAMPLES, model.n_factors_))).astype(
-        np.float32
-    )
+def linear_graphs(model: Any) -> Graphs:
+    """One product each way; rows of codes of unit variance, as the codes of PCA+ICA are."""
+    codes = np.random.default_rng(0).normal(size=(EXAMPLES, model.n_factors_))
+    rows = model.inverse_transform(codes).astype(np.float32)
+    return Graphs(Encoder(model.mean_, model.components_), Decoder(model, model.mean_, model.mixing_.T), rows)

@@ -11,13 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from unbraid.manifold.neighbors import nearest
+from unbraid.manifold.neighbors import Floats, nearest
 from unbraid.trust.support import mutual_information
 
-Floats = NDArray[np.float64]
 Contrast = Callable[[Floats], Floats]
 
 DENSITY_NEIGHBORS, LARGEST_WEIGHT = 15, 2.0

@@ -1,18 +1,15 @@
 """Embedding every point, or a random subset that grows until the others are placed well enough."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unbraid.manifold.neighbors import Floats
 from unbraid.manifold.reduction import Look
 from unbraid.spectral.eigen import DENSE_POINTS
 from unbraid.spectral.extension import LocalMaps
-from unbraid.spectral.trial import Choice, Embedding, Settings, choose
-
-Floats = NDArray[np.float64]
+from unbraid.spectral.trial import Advance, Choice, Settings, choose
 
 DIRECT = 5000  # up to this many points every point is solved for
 FIRST_LANDMARKS = {1: 1000, 2: 3000, 3: 5000}
@@ -37,40 +34,26 @@ class Embedded:
 
 
 def embed_points(
-    look: Look,
-    n_landmarks: int | str | None,
-    settings: Settings,
-    embed: Embedding,
-    rng: np.random.RandomState,
-    advance: Callable[[int], None],
+    look: Look, n_landmarks: int | str | None, settings: Settings, rng: np.random.RandomState, advance: Advance
 ) -> Embedded:
     """Solve for every point, or, where they are too many or ``n_landmarks`` says so, for landmarks among them."""
     if n_landmarks is None or look.n <= (DIRECT if n_landmarks == "auto" else int(n_landmarks)):
-        return solved(look.points, settings, embed, rng, advance)
+        return solved(look.points, settings, rng, advance)
     pool = look.points[rng.permutation(len(look.points))]
     rest, held = _hold_out(pool)
     auto = n_landmarks == "auto"
     count = min(FIRST_LANDMARKS.get(settings.n_factors, 8000), len(rest)) if auto else int(n_landmarks)
-    first = choose(rest[:count], settings, embed, rng, advance)
-    return _grown(first, rest, held, auto, embed, rng, advance)
+    first = choose(rest[:count], settings, rng, advance)
+    return _grown(first, rest, held, auto, rng, advance)
 
 
-def solved(
-    points: Floats, settings: Settings, embed: Embedding, rng: np.random.RandomState, advance: Callable[[int], None]
-) -> Embedded:
+def solved(points: Floats, settings: Settings, rng: np.random.RandomState, advance: Advance) -> Embedded:
     """Solve for every one of these points."""
-    choice = choose(points, settings, embed, rng, advance)
+    choice = choose(points, settings, rng, advance)
     return Embedded(choice, choice.maps(), choice.vectors)
 
 
-def embed_more(
-    first: Choice,
-    look: Look,
-    pool: Floats,
-    embed: Embedding,
-    rng: np.random.RandomState,
-    advance: Callable[[int], None],
-) -> Embedded:
+def embed_more(first: Choice, look: Look, pool: Floats, rng: np.random.RandomState, advance: Advance) -> Embedded:
     """Go on from the embedding of some rows: they are the first landmarks, and their setting is kept.
 
     Parameters
@@ -80,7 +63,7 @@ def embed_more(
     look : Look
     pool : array (m, components)
         All rows in their order, or as many as are drawn from a large data set.
-    embed, rng, advance
+    rng, advance
         As of :func:`embed_points`.
 
     Returns
@@ -89,10 +72,10 @@ def embed_more(
     """
     others = pool if look.rows is None or len(pool) < look.n else np.delete(pool, look.rows, axis=0)
     rest, held = _hold_out(others[rng.permutation(len(others))])
-    found = _grown(first, np.concatenate([look.points, rest]), held, look.n > DIRECT, embed, rng, advance)
+    found = _grown(first, np.concatenate([look.points, rest]), held, look.n > DIRECT, rng, advance)
     if look.n > DIRECT or found.tried[0]["held_out_error"] <= ENOUGH:
         return found
-    return solved(pool, first.settings.at(first.candidate), embed, rng, advance)
+    return solved(pool, first.settings.at(first.candidate), rng, advance)
 
 
 def _hold_out(pool: Floats) -> tuple[Floats, Floats]:
@@ -101,13 +84,7 @@ def _hold_out(pool: Floats) -> tuple[Floats, Floats]:
 
 
 def _grown(
-    first: Choice,
-    points: Floats,
-    held: Floats,
-    auto: bool,
-    embed: Embedding,
-    rng: np.random.RandomState,
-    advance: Callable[[int], None],
+    first: Choice, points: Floats, held: Floats, auto: bool, rng: np.random.RandomState, advance: Advance
 ) -> Embedded:
     """Twice as many of the points each time, until those held out are placed well enough; ``first`` is solved."""
     settings, count, d = first.settings, len(first.points), first.settings.n_factors
@@ -127,7 +104,7 @@ def _grown(
         if not auto or error <= ENOUGH or slow or count >= most:
             break
         count, settings = min(2 * count, most), settings.at(choice.candidate)
-        choice = choose(points[:count], settings, embed, rng, advance)
+        choice = choose(points[:count], settings, rng, advance)
     _, choice, maps, count = best
     # Many points speak more clearly about independence than the landmarks alone.
     fresh = maps(points[: ICA_POINTS + count, : choice.points.shape[1]])

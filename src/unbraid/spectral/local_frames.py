@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from unbraid.manifold.neighbors import Floats
 from unbraid.runtime.kernels import njit
 
-Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 # Sums may be taken in any order: that lets the compiler use vector instructions.

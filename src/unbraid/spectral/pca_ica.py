@@ -117,9 +117,9 @@ class PCAICA(Exportable):
 
     def _graphs(self) -> Graphs:
         require("torch", "export")
-        from unbraid.spectral.graphs import LinearDecoder, LinearEncoder, linear_rows
+        from unbraid.spectral.graphs import linear_graphs
 
-        return Graphs(LinearEncoder(self), LinearDecoder(self), linear_rows(self))
+        return linear_graphs(self)
 
     @property
     def _n_features_out(self) -> int:

@@ -11,19 +11,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.stats import rankdata
 
 from unbraid.estimator.summary import codes_in_words
+from unbraid.manifold.neighbors import Floats
 from unbraid.spectral.diagnostics import Diagnostics
 from unbraid.spectral.evidence import by_support
-from unbraid.spectral.landmarks import Embedded
-from unbraid.spectral.trial import Choice, Embedding, Settings, choose
+from unbraid.spectral.landmarks import Embedded, solved
+from unbraid.spectral.trial import Advance, Choice, Embedding, Settings
 from unbraid.trust.table import FIGURES
 from unbraid.trust.warnings import ConvergenceWarning, format_warning
 
-Floats = NDArray[np.float64]
 Unmix = Callable[[Embedded], tuple[Floats, Floats]]  # from an embedding to the mean and the matrix of the codes
 
 POINTS = 1000  # at which refits are compared
@@ -103,10 +102,9 @@ def reliability_of(
     choice: Choice,
     reference: Floats,
     unmix: Unmix,
-    embed: Embedding,
     other: tuple[str, Embedding],
     rng: np.random.RandomState,
-    advance: Callable[[int], None] = lambda amount: None,
+    advance: Advance,
 ) -> Reliability:
     """Find the codes again, each time with the settings that were chosen but for one thing.
 
@@ -118,7 +116,6 @@ def reliability_of(
         Its codes.
     unmix : callable
         Turns an embedding into codes by the same evidence as the fit.
-    embed : Embedding
     other : (str, Embedding)
         The second method, which rests on other assumptions.
     rng : RandomState
@@ -133,11 +130,11 @@ def reliability_of(
         order = rng.permutation(n)
         for half in (order[: n // 2], order[n // 2 :]):
             about = f"{len(half)} of {n} points, split {split + 1}"
-            record.solve("halves", about, points[np.sort(half)], settings, embed)
-    record.solve("seed", "another random start", points, settings, embed)
+            record.solve("halves", about, points[np.sort(half)], settings)
+    record.solve("seed", "another random start", points, settings)
     for size in sorted({max(settings.smallest, round(k / WIDER)), min(n - 1, round(k * WIDER))} - {k}):
-        record.solve("settings", f"{size} neighbours", points, replace(settings, n_neighbors=size), embed)
-    record.solve("method", other[0], points, settings, other[1])
+        record.solve("settings", f"{size} neighbours", points, replace(settings, n_neighbors=size))
+    record.solve("method", other[0], points, replace(settings, embed=other[1]))
     if reference.shape[1] > 1:
         Z = _standardised(reference)
         some = rng.permutation(n)[:SUPPORT_POINTS]
@@ -153,17 +150,16 @@ class _Record:
     points: Floats
     unmix: Unmix
     rng: np.random.RandomState
-    advance: Callable[[int], None]
+    advance: Advance
     refits: list[Refit] = field(default_factory=list)
     alike: list[Floats] = field(default_factory=list)
 
-    def solve(self, source: str, about: str, part: Floats, settings: Settings, embed: Embedding) -> None:
+    def solve(self, source: str, about: str, part: Floats, settings: Settings) -> None:
         """Embed these points and turn them; a refit that cannot be done shares nothing with the codes."""
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)  # a bad refit shows in its correlation
-                choice = choose(part, settings, embed, self.rng, self.advance)
-                found = Embedded(choice, choice.maps(), choice.vectors)
+                found = solved(part, settings, self.rng, self.advance)
                 mean, matrix = self.unmix(found)
         except ValueError as error:
             self.refits.append(Refit(source, about, np.zeros(self.reference.shape[1]), str(error)))
@@ -182,9 +178,9 @@ class _Record:
 
     def reliability(self) -> Reliability:
         """What all of them say."""
-        solved = [_standardised(self.reference), *self.alike]
-        m, wanted = len(solved), 1 + sum(refit.source in SAME for refit in self.refits)
-        per_code = intraclass(solved) * (m * (m - 1)) / (wanted * (wanted - 1))  # failed ones correlate with none
+        alike = [_standardised(self.reference), *self.alike]
+        m, wanted = len(alike), 1 + sum(refit.source in SAME for refit in self.refits)
+        per_code = intraclass(alike) * (m * (m - 1)) / (wanted * (wanted - 1))  # failed ones correlate with none
         return Reliability(per_code, np.max([refit.turn for refit in self.refits], axis=0), self.refits)
 
 

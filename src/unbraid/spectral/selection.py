@@ -1,18 +1,15 @@
 """Choosing the neighbourhood (and the PCA size) without labels, and the record of how it was done."""
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unbraid.estimator.base import COUNT_OR_AUTO, check_parameter
 from unbraid.manifold.dimension import DimensionEstimate, dimension_of
 from unbraid.manifold.reduction import RESIDUALS, Look, Reduction
-from unbraid.manifold.spectra import NoiseFloor
 from unbraid.trust.table import FIGURES
 from unbraid.trust.warnings import format_warning
-
-Floats = NDArray[np.float64]
 
 RULES = ("combined", "edges", "closest")
 MOST_ESTIMATED = 21  # principal components that the number of factors is estimated from
@@ -47,14 +44,14 @@ class Candidate:
 
     n_neighbors: int
     pca_components: int
-    contrast: str
-    edges: float
-    closest: float
-    dependence: float
-    participation: float
-    eigengap: float
-    stability: float
-    pieces: int
+    contrast: str = ""
+    edges: float = math.nan
+    closest: float = math.nan
+    dependence: float = math.nan
+    participation: float = math.nan
+    eigengap: float = math.nan
+    stability: float = math.nan
+    pieces: int = 1
     excluded: str = ""
 
 
@@ -126,9 +123,8 @@ def number_of_factors(n_factors: int | str, look: Look, n_features: int) -> Numb
 def estimated_dimension(look: Look) -> DimensionEstimate:
     """The dimension of the examined points."""
     reduction, P = look.reduction, look.points
-    floor = NoiseFloor(reduction.noise, reduction.edge, reduction.noise_size)
     left_out = float(reduction.variances[MOST_ESTIMATED]) if P.shape[1] > MOST_ESTIMATED else reduction.left_out
-    return dimension_of(P[:5000, :MOST_ESTIMATED], floor, left_out, look.structured)
+    return dimension_of(P[:5000, :MOST_ESTIMATED], reduction.floor, left_out, look.structured)
 
 
 def _unsure(estimate: DimensionEstimate) -> str:

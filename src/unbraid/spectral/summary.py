@@ -118,7 +118,8 @@ def _facts(d: Diagnostics) -> list[Fact]:
         Fact.of("kurtosis", _signed(d.kurtosis), _gaussian(d)),
     ]
     return [
-        *_trust_facts(d),
+        _guess(d),
+        *_found_again(d),
         Fact.of("local_isometry", f"{d.local_isometry:.3f}"),
         Fact.of("eigengap", f"{d.eigengap:.3g}"),
         Fact.of("participation", ", ".join(f"{p:.2f}" for p in np.atleast_1d(d.participation))),
@@ -150,12 +151,8 @@ def _gaussian(d: Diagnostics) -> str:
     return f"{near} codes look Gaussian; ICA cannot separate these from each other."
 
 
-def _trust_facts(d: Diagnostics) -> list[Fact]:
-    """The expected MCC, or why there is none; with refits, how well each code was reproduced."""
-    return [_guess(d), *_found_again(d)]
-
-
 def _guess(d: Diagnostics) -> Fact:
+    """The expected MCC, or why there is none."""
     if d.expected_mcc is None:
         return Fact.of("expected_mcc", "not available", f"{d.unguessed[:1].upper()}{d.unguessed[1:]}.")
     low = np.floor(100 * d.expected_mcc.low) / 100
@@ -165,6 +162,7 @@ def _guess(d: Diagnostics) -> Fact:
 
 
 def _found_again(d: Diagnostics) -> list[Fact]:
+    """With refits, how well each code was reproduced."""
     if d.reliability is None:
         return []
     degrees = ", ".join(f"{t:.0f}" for t in d.reliability.direction)

@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unbraid.manifold.neighbors import (
+    Floats,
     Graph,
     Indices,
     Pairs,
     closest_pairs,
     distinct_rows,
     graph_of,
-    isometry_of_pairs,
+    isometry,
     neighbor_pairs,
     neighborhoods,
 )
@@ -25,9 +26,9 @@ from unbraid.spectral.selection import Candidate, exclusion, neighbor_candidates
 from unbraid.trust.support import mutual_information
 from unbraid.trust.warnings import ConvergenceWarning, emit, format_warning
 
-Floats = NDArray[np.float64]
 # embed(points, near, distances, n_factors, random_state)
 Embedding = Callable[[Floats, Indices, Floats, int, np.random.RandomState], Spectrum]
+Advance = Callable[[int], None]  # called with 1 after each trial
 
 EDGE_NEIGHBORS = 15
 EDGE_POINTS = 1000
@@ -45,6 +46,8 @@ class Settings:
     ----------
     name : str
         The method, as named in messages.
+    embed : Embedding
+        From neighbourhoods to eigenvectors.
     n_factors : int
     n_neighbors : int or "auto"
     pca_sizes : tuple of int
@@ -60,6 +63,7 @@ class Settings:
     """
 
     name: str
+    embed: Embedding
     n_factors: int
     n_neighbors: int | str
     pca_sizes: tuple[int, ...]
@@ -129,13 +133,8 @@ class Choice:
         return found
 
 
-def choose(
-    P: Floats, settings: Settings, embed: Embedding, rng: np.random.RandomState, advance: Callable[[int], None]
-) -> Choice:
-    """Try every setting that is left open on the points ``P``, and keep the best by the rule of the settings.
-
-    ``advance(1)`` is called after each trial.
-    """
+def choose(P: Floats, settings: Settings, rng: np.random.RandomState, advance: Advance) -> Choice:
+    """Try every setting that is left open on the points ``P``, and keep the best by the rule of the settings."""
     first, index = distinct_rows(P)
     P, n_merged = P[first], len(index) - len(first)
     if len(P) <= settings.smallest:
@@ -151,9 +150,10 @@ def choose(
         graph, k = last.graph, last.near.shape[1]
         widest = k >= min(len(P), WIDEST)
         if settings.open and graph.n_components > 1 and not (widest and graph.largest_share >= CONNECTED_SHARE):
-            tried.append(_untried(k, last.points.shape[1], graph.n_components))
+            excluded = exclusion(1, graph.n_components, True)
+            tried.append(Candidate(k, last.points.shape[1], pieces=graph.n_components, excluded=excluded))
             continue
-        trial = _try(last, edges, closest, settings, embed, rng)
+        trial = _try(last, edges, closest, settings, rng)
         tried.append(trial.candidate)
         advance(1)
         if best is None or _better(settings.rule, trial.candidate, best.candidate):
@@ -171,12 +171,6 @@ def _better(rule: str, new: Candidate, old: Candidate) -> bool:
     if bool(new.excluded) != bool(old.excluded):
         return not new.excluded
     return score(rule, new) > score(rule, old)
-
-
-def _untried(k: int, m: int, pieces: int, reason: str = "") -> Candidate:
-    """A setting that was not solved, because its graph is not connected or for another reason."""
-    nan = float("nan")
-    return Candidate(k, m, "", nan, nan, nan, nan, nan, nan, pieces, reason or exclusion(1, pieces, True))
 
 
 def _no_single_embedding(last: "_Neighborhood") -> ValueError:
@@ -215,7 +209,7 @@ def _rounds(P: Floats, settings: Settings, tried: list[Candidate]) -> Iterator[_
             if better:
                 del alive[m]
                 reason = f"not tried: {better} principal components did better at every smaller neighbourhood"
-                tried.append(_untried(found.near.shape[1], m, found.graph.n_components, reason))
+                tried.append(Candidate(found.near.shape[1], m, pieces=found.graph.n_components, excluded=reason))
                 continue
             yield found
         done += 1
@@ -243,29 +237,18 @@ def _neighborhoods(points: Floats, settings: Settings) -> Iterator[_Neighborhood
             )
         if k > n:
             raise ValueError(f"n_neighbors={k} is larger than the number of distinct points, n_samples = {n}.")
-        distances, near = neighborhoods(points, int(k))
-        yield _Neighborhood(points, near, distances, graph_of(near))
-        return
-    sizes = neighbor_candidates(n, settings.smallest)
+    sizes = neighbor_candidates(n, settings.smallest) if isinstance(k, str) else [int(k)]
     distances, near = neighborhoods(points, sizes[-1])
-    while graph_of(near).n_components > 1 and sizes[-1] < min(n, WIDEST):
+    while isinstance(k, str) and sizes[-1] < min(n, WIDEST) and graph_of(near).n_components > 1:
         sizes.append(min(n, WIDEST, 3 * sizes[-1] // 2 + 1))  # no size is connected yet: widen until one is
         distances, near = neighborhoods(points, sizes[-1])
-    connected = False
     for size in sizes:
         some = np.ascontiguousarray(near[:, :size])
-        graph = graph_of(some, connected=connected)
-        connected = graph.n_components == 1
-        yield _Neighborhood(points, some, np.ascontiguousarray(distances[:, :size]), graph)
+        yield _Neighborhood(points, some, np.ascontiguousarray(distances[:, :size]), graph_of(some))
 
 
 def _try(
-    at: _Neighborhood,
-    edges: Pairs,
-    closest: Pairs | None,
-    settings: Settings,
-    embed: Embedding,
-    rng: np.random.RandomState,
+    at: _Neighborhood, edges: Pairs, closest: Pairs | None, settings: Settings, rng: np.random.RandomState
 ) -> Choice:
     points, near, distances, graph = at.points, at.near, at.distances, at.graph
     n_outside = 0
@@ -280,7 +263,7 @@ def _try(
         closest = _within(inside, closest) if closest is not None else None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
-        spectrum = embed(points, near, distances, settings.n_factors, rng)
+        spectrum = settings.embed(points, near, distances, settings.n_factors, rng)
     unsolved = [str(w.message) for w in caught if issubclass(w.category, ConvergenceWarning)]
     vectors = whitening(spectrum.vectors)(spectrum.vectors)
     rotation = _rotate(settings, vectors, rng)
@@ -291,8 +274,8 @@ def _try(
         n_neighbors=near.shape[1],
         pca_components=points.shape[1],
         contrast=rotation.contrast if rotation else "",
-        edges=_isometry(codes, edges),
-        closest=_isometry(codes, closest) if closest is not None else float("nan"),
+        edges=isometry(codes, edges),
+        closest=isometry(codes, closest) if closest is not None else float("nan"),
         dependence=mutual_information(codes) if rotation and closest is not None else 0.0,
         participation=participation,
         eigengap=spectrum.eigengap,
@@ -309,11 +292,6 @@ def _rotate(settings: Settings, Z: Floats, rng: np.random.RandomState) -> Rotati
     if settings.contrast is None:
         return None
     return best_rotation(Z, contrast=settings.contrast, n_init=settings.n_init, random_state=rng)
-
-
-def _isometry(codes: Floats, pairs: Pairs) -> float:
-    i, j, lengths = pairs
-    return isometry_of_pairs(codes[i] - codes[j], lengths)[0]
 
 
 def metric_root(steps: Floats, lengths: Floats) -> Floats:

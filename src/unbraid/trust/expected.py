@@ -7,9 +7,10 @@ fresh data sets and for 92 % of the data sets of unseen kinds (conformal predict
 sets get no prediction.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,10 @@ FLOOR = 0.003
 NEIGHBORS = 10
 POINTS, FACTORS = (300, 5000), (1, 4)  # what was simulated
 DATA = "expected_mcc.npz"
+STORED: dict[str, type] = {  # types in the file, by the last word of a name; the others are single precision
+    "offset": np.float64, "reach": np.float64, "start": np.float64, "threshold": np.float64,
+    "roots": np.int32, "left": np.int32, "right": np.int32, "feature": np.int8,
+}  # fmt: skip
 
 NAMES = (
     "n_points", "n_factors", "neighborhood", "edges", "closest", "condition", "skew", "plain_turn", "chance_turn",
@@ -83,7 +88,7 @@ class Trees:
             below = x[self.feature[node]] <= self.threshold[node]
             after = np.where(below, self.left[node], self.right[node])
             if (after == node).all():
-                return self.start + float(self.value[node].sum())
+                return float(self.start + self.value[node].sum())
             node = after
 
 
@@ -205,31 +210,21 @@ def calibration_from(data: dict[str, NDArray]) -> Calibration:
         raise ValueError(
             f"{DATA} was made for other figures ({', '.join(names)}); run benchmarks/calibrate_expected_mcc.py."
         )
-    trees = {}
-    for which in ("median", "low"):
-        roots, feature, left, right = (
-            data[f"{which}_{part}"].astype(np.int64) for part in ("roots", "feature", "left", "right")
-        )
-        threshold, value = (data[f"{which}_{part}"].astype(np.float64) for part in ("threshold", "value"))
-        trees[which] = Trees(float(data[f"{which}_start"]), roots, feature, threshold, left, right, value)
-    simulated, mean, scale = (data[part].astype(np.float64) for part in ("worlds", "mean", "scale"))
-    return Calibration(
-        trees["median"], trees["low"], float(data["offset"]), simulated, mean, scale, float(data["reach"])
-    )
+
+    def wide(key: str) -> Any:
+        return data[key].astype(np.int64 if data[key].dtype.kind == "i" else np.float64)
+
+    median, low = (Trees(*(wide(f"{which}_{part.name}") for part in fields(Trees))) for which in ("median", "low"))
+    return Calibration(median, low, *map(wide, ("offset", "worlds", "mean", "scale", "reach")))
 
 
 def calibration_arrays(known: Calibration) -> dict[str, NDArray]:
     """The arrays that are written to the file."""
-    found = {"names": np.array(NAMES), "offset": np.array(known.offset), "reach": np.array(known.reach)}
-    for which, trees in (("median", known.median), ("low", known.low)):
-        found[f"{which}_start"] = np.array(trees.start)
-        for part in ("roots", "left", "right"):
-            found[f"{which}_{part}"] = getattr(trees, part).astype(np.int32)
-        found[f"{which}_feature"] = trees.feature.astype(np.int8)
-        found[f"{which}_threshold"] = trees.threshold
-        found[f"{which}_value"] = trees.value.astype(np.float32)
-    return found | {
-        "worlds": known.simulated.astype(np.float32),
-        "mean": known.mean.astype(np.float32),
-        "scale": known.scale.astype(np.float32),
+    parts = {name: getattr(known, name) for name in ("offset", "reach", "mean", "scale")} | {"worlds": known.simulated}
+    for which in ("median", "low"):
+        trees = getattr(known, which)
+        parts |= {f"{which}_{part.name}": getattr(trees, part.name) for part in fields(Trees)}
+    stored: dict[str, NDArray] = {
+        key: np.asarray(part, STORED.get(key.rpartition("_")[2], np.float32)) for key, part in parts.items()
     }
+    return {"names": np.array(NAMES)} | stored
