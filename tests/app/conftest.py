@@ -38,6 +38,11 @@ def until(page, condition):
     raise AssertionError(f"after 300 seconds this is still false: {condition}")
 
 
+def settle(page):
+    """Wait until every model's picture and strips show the newest position of its sliders."""
+    page.wait_for_selector("#runs:has(.run):not(:has(.run:not([data-settled])))")
+
+
 def centroid(image):
     """(across, down) of what is brighter than half."""
     bright = np.where(image > 127, image, 0)
@@ -72,12 +77,13 @@ def runs(tmp_path_factory, squares):
     """Folders of runs as ``unbraid fit`` leaves them, by name; fitted when first asked for."""
     folder, X = tmp_path_factory.mktemp("runs"), squares[0]
     quick = {"max_steps": 3, "random_state": 0, "progress": False}
+    little = {"n_init": 1, "engine": "torch", "architecture": "dense", "hidden": 8, "n_blocks": 2}
     made = {
         "spectral": lambda: (ub.HessianICA(2, 12, random_state=0), X),
         "grid": lambda: (ub.HessianICA(2, 12, random_state=0), every_place()),
         "linear": lambda: (ub.PCAICA(2, random_state=0), X),
-        "vae": lambda: (ub.BetaVAE(4, **quick), X),
-        "flow": lambda: (ub.NICE(n_factors=4, **quick), X[:, ::4, ::4]),
+        "vae": lambda: (ub.BetaVAE(4, **quick), X[:100]),
+        "flow": lambda: (ub.NICE(n_factors=4, **quick, **little), X[:100, ::4, ::4]),
         "spectra": lambda: (ub.PCAICA(2, random_state=0), spectra()),
         "angle": lambda: (ub.ProductManifold(random_state=0), waves()),
     }
@@ -140,7 +146,7 @@ def page_of(browser):
         page.on("console", lambda told: faults.append(told.text) if told.type == "error" else None)
         page.goto(address)
         page.wait_for_selector("body[data-ready]")
-        until(page, "[...document.querySelectorAll('.run')].every(r => r.dataset.settled)")
+        settle(page)
         return page
 
     start.faults = faults

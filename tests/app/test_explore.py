@@ -157,10 +157,10 @@ def test_what_cannot_be_explored_says_why(runs, tmp_path):
 
 
 def test_geomancer_has_nothing_to_move():
-    X = np.random.default_rng(0).normal(size=(300, 6)).reshape(300, 2, 3)
-    X = (X / np.linalg.norm(X, axis=2, keepdims=True)).reshape(300, 6)
+    X = np.random.default_rng(0).normal(size=(100, 2, 3))
+    X = (X / np.linalg.norm(X, axis=2, keepdims=True)).reshape(100, 6)
     with pytest.warns(ub.warnings.TrustWarning):
-        model = ub.Geomancer(n_neighbors=12, random_state=0).fit(X)
+        model = ub.Geomancer(dim=4, n_neighbors=12, random_state=0).fit(X)
     with pytest.raises(ValueError, match=facts("GEOMANCER")):
         ub.explore(model, X, open_browser=False)
 

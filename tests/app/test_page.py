@@ -8,32 +8,17 @@ import pytest
 from PIL import Image
 
 import unbraid as ub
-from tests.app.conftest import SCRIPT, centroid, script, spectra, until
+from tests.app.conftest import SCRIPT, centroid, script, settle, spectra, until
 
 PIXELS = """canvas => {
   const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
   return { width: canvas.width, height: canvas.height, red: [...data].filter((_, i) => i % 4 === 0) };
 }"""
-DRAWN = "[...document.querySelectorAll('.now')].map(c => Number(c.dataset.drawn))"
 
 
 def picture(page, selector=".now", number=0):
     found = page.locator(selector).nth(number).evaluate(PIXELS)
     return np.array(found["red"], float).reshape(found["height"], found["width"])
-
-
-def settle(page):
-    """Wait until nothing has been drawn anew for a while."""
-    before, calm = None, 0
-    for _ in range(400):
-        page.wait_for_timeout(120)
-        rested = page.evaluate("[...document.querySelectorAll('.run')].every(r => r.dataset.settled)")
-        now = page.evaluate(DRAWN)
-        calm = calm + 1 if rested and now == before else 0
-        if calm == 3:
-            return
-        before = now
-    raise AssertionError("the page does not come to rest")
 
 
 def drag(page, slider, share):
@@ -298,7 +283,15 @@ def test_the_picture_stays_in_view_and_codes_that_do_nothing_are_folded_away(pag
         explorer.close()
 
 
-@pytest.mark.parametrize("names", [("spectral",), ("spectral", "linear"), ("vae",), ("spectra",)])
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("spectral", "linear"),
+        ("spectra",),
+        pytest.param(("spectral",), marks=pytest.mark.slow),
+        pytest.param(("vae",), marks=pytest.mark.slow),
+    ],
+)
 def test_a_phone_needs_no_sideways_scrolling(served, page_of, names):
     page = page_of(served(*names), viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
@@ -309,8 +302,17 @@ def test_a_phone_needs_no_sideways_scrolling(served, page_of, names):
     assert not small  # what is touched has the 24 pixels that WCAG 2.2 asks for
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("names", [("spectral", "linear"), ("vae",), ("spectra",)])
+@pytest.mark.parametrize(
+    ("names", "scheme"),
+    [
+        (("spectral", "linear"), "light"),
+        (("vae",), "dark"),
+        pytest.param(("spectral", "linear"), "dark", marks=pytest.mark.slow),
+        pytest.param(("vae",), "light", marks=pytest.mark.slow),
+        pytest.param(("spectra",), "light", marks=pytest.mark.slow),
+        pytest.param(("spectra",), "dark", marks=pytest.mark.slow),
+    ],
+)
 def test_axe_finds_no_serious_fault(served, page_of, names, scheme):
     path = script().axe()
     assert path, f"this test needs axe-core: run {SCRIPT}"

@@ -76,10 +76,10 @@ def test_the_table_of_clip_has_the_papers_figures_and_ours(results):
     assert [row[-1] for row in rows[1:]] == [""] * (len(CLIP) - 1)
 
 
-@pytest.mark.parametrize("encoder", ["pixels", "beta-VAE, width 32"])
+@pytest.mark.parametrize("encoder", ["pixels", pytest.param("beta-VAE, width 32", marks=pytest.mark.slow)])
 def test_an_encoder_is_probed_and_its_rows_are_drawn(tmp_path, monkeypatch, encoder):
     """From a cell to table and picture; pixels of the room hold its colours, whatever else."""
-    few = {"n_samples": 240, "n_train": 160, "n_test": 80, "replicates": {"light": 2, "medium": 2, "heavy": 2}}
+    few = {"n_samples": 240, "n_train": 160, "n_test": 80, "replicates": {"light": 1, "medium": 1, "heavy": 1}}
     monkeypatch.setattr(scale_encoders, "RULES", replace(scale_encoders.RULES, **few))
     monkeypatch.setattr(scale_encoders, "STEPS", 3)
     cell = {"data": "room", "encoder": encoder}

@@ -33,15 +33,17 @@ def own_metric():
     REGISTRY.pop("mine", None)
 
 
-def test_workers_give_the_bits_of_one_process(tmp_path, own_metric):
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_workers_give_the_bits_of_one_process(tmp_path, own_metric, workers):
     own_metric(lambda sample, protocol, seed: sample.codes[:, 0].max())  # no worker can import it
-    for name in ("alone", "shared"):
-        run_study(tiny(), tmp_path / name, workers=0, indices=[0, 1, 4])
+    run_study(tiny(), tmp_path / "alone", workers=0, indices=[0, 1, 4])
+    with ub.study.Store(tmp_path / "shared", create=True) as store:
+        merge(store, [tmp_path / "alone"])
     alone, shared = (ub.study.open(tmp_path / name) for name in ("alone", "shared"))
     metrics = ["dci", "sap", "mine"]
-    assert rescore(alone, metrics) == rescore(shared, metrics, workers=2) == 4 * 5
+    assert rescore(alone, metrics) == rescore(shared, metrics, workers=workers) == 4 * 5
     pd.testing.assert_frame_equal(alone.scores(), shared.scores(), check_exact=True)
-    assert rescore(shared, metrics, workers=2) == 0
+    assert rescore(shared, metrics, workers=workers) == 0
     assert not shared.store.has_writer()
 
 

@@ -17,7 +17,6 @@ from unbraid.app.loading import Loading
 from unbraid.runtime.extras import require
 
 if TYPE_CHECKING:  # these bring scikit-learn, and the page of a saved run is there before
-    from unbraid.app.view import View
     from unbraid.app.workspace import Workspace
 
 START_SECONDS = 30  # after which a server that does not come up is an error
@@ -61,16 +60,13 @@ class Explorer:
         loaded = self._loading.workspace
         loaded.add_done_callback(self._stop_if_failed)
         self._loading.start()
-        self._server.run(sockets=[self._socket])
+        with self._socket:
+            self._server.run(sockets=[self._socket])
         if loaded.done():
             loaded.result()
 
     def _stop_if_failed(self, loaded: "Future[Workspace]") -> None:
-        if loaded.exception() is not None:
-            self._stop()
-
-    def _stop(self) -> None:
-        self._server.should_exit = True
+        self._server.should_exit |= loaded.exception() is not None
 
     def start(self) -> "Explorer":
         """Serve in the background."""
@@ -93,7 +89,7 @@ class Explorer:
 
     def close(self) -> None:
         """Stop serving."""
-        self._stop()
+        self._server.should_exit = True
         if self._thread is not None:
             self._thread.join()
         self._socket.close()
@@ -138,37 +134,28 @@ def explore(model: Any, X: Any = None, *, port: int = 0, open_browser: bool = Tr
     True
     >>> page.close()
     """
-    from unbraid.app.workspace import workspace_of
-
-    models = model if isinstance(model, list) else [model]
-    explorer = Explorer(workspace_of([_as_view(m) for m in models], X), port).start()
+    explorer = Explorer(_workspace_of(model if isinstance(model, list) else [model], X), port).start()
     if open_browser:
         webbrowser.open(explorer.address)
     return explorer
-
-
-def _as_view(model: Any) -> "View":
-    from unbraid.app.view import view_of, view_of_run
-
-    return view_of_run(Path(model)) if isinstance(model, str | Path) else view_of(model)
 
 
 def loading_of(runs: Sequence[Path], X: Any = None) -> Loading:
     """The workspace of saved runs: at once, or in a thread where the run keeps what the page shows first."""
     opening = read_opening(runs[0]) if len(runs) == 1 and X is None else None
     if opening is not None:
-        return Loading(lambda: _workspace_of_runs(runs), opening)
-    workspace = _workspace_of_runs(runs, X)
+        return Loading(lambda: _workspace_of(runs), opening)
+    workspace = _workspace_of(runs, X)
     if len(runs) == 1 and X is None and os.access(runs[0], os.W_OK):
         keep_opening(runs[0], workspace)
     return Loading.of(workspace)
 
 
-def _workspace_of_runs(runs: Sequence[Path], X: Any = None) -> "Workspace":
-    from unbraid.app.view import view_of_run
+def _workspace_of(models: Sequence[Any], X: Any = None) -> "Workspace":
+    from unbraid.app.view import view_of
     from unbraid.app.workspace import workspace_of
 
-    return workspace_of([view_of_run(run) for run in runs], X)
+    return workspace_of([view_of(model) for model in models], X)
 
 
 def _bound(port: int) -> socket.socket:

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import secrets
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from functools import partial
 from importlib.resources import files
@@ -24,6 +23,7 @@ from unbraid.app.loading import Loading
 if TYPE_CHECKING:
     from unbraid.app.workspace import Workspace
 
+Handler = Callable[[Request], Awaitable[Response]]
 STATIC = {
     "": ("index.html", "text/html"),
     "page.css": ("page.css", "text/css"),
@@ -56,14 +56,8 @@ class Guard:
         self._hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost")}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        refusal = self._refusal(Request(scope))
-        if refusal is not None:
-            await refusal(scope, receive, send)
-            return
-        await self._app(scope, receive, send)
+        refusal = self._refusal(Request(scope)) if scope["type"] == "http" else None
+        await (refusal or self._app)(scope, receive, send)
 
     def _refusal(self, request: Request) -> Response | None:
         if request.headers.get("host", "") not in self._hosts:
@@ -80,30 +74,20 @@ class Guard:
 def application(loading: Loading, token: str, port: int) -> ASGIApp:
     """The page of a workspace, at /TOKEN/."""
     asked = Questions(loading)
+    got: dict[str, Handler] = {"runs": asked.runs, "loaded": asked.loaded, "codes.csv": asked.table}
+    got |= {path: _static(*where) for path, where in STATIC.items()}
+    posted: dict[str, Handler] = {"decode": asked.decode, "encode": asked.encode}
+    posted |= {name: asked.answered_by(answer) for name, answer in ANSWERS.items()}
     routes = [
-        Route(f"/{token}/runs", asked.runs),
-        Route(f"/{token}/loaded", asked.loaded),
-        Route(f"/{token}/codes.csv", asked.table),
-        *(
-            Route(f"/{token}/{name}", handler, methods=["POST"])
-            for name, handler in {
-                "decode": asked.decode,
-                "encode": asked.encode,
-                "examples": asked.examples,
-                "gif": asked.gif,
-                "mean": asked.mean,
-                "name": asked.name,
-                "nearest": asked.nearest,
-                "position": asked.position,
-            }.items()
-        ),
-        *(Route(f"/{token}/{path}", _static(*where)) for path, where in STATIC.items()),
+        Route(f"/{token}/{path}", handler, methods=[method])
+        for method, handlers in (("GET", got), ("POST", posted))
+        for path, handler in handlers.items()
     ]
-    handlers: Any = {HTTPException: _refused}
-    return Guard(Starlette(routes=routes, exception_handlers=handlers), token, port)
+    refusals: Any = {HTTPException: _refused}
+    return Guard(Starlette(routes=routes, exception_handlers=refusals), token, port)
 
 
-def _static(file: str, kind: str) -> Callable[[Request], Awaitable[Response]]:
+def _static(file: str, kind: str) -> Handler:
     text = (files("unbraid.app") / "static" / file).read_text(encoding="utf-8")
 
     async def serve(request: Request) -> Response:
@@ -133,14 +117,23 @@ class Questions:
     def __init__(self, loading: Loading):
         self._loading = loading
         self._turn = anyio.CapacityLimiter(1)
-        self._newest: OrderedDict[str, int] = OrderedDict()
+        self._newest: dict[str, int] = {}  # in the order in which clients were last heard of
 
     async def _call(self, function: Callable[..., Any], *args: Any) -> Any:
         """A model's answer; what it refuses is a sentence for the page."""
         try:
             return await anyio.to_thread.run_sync(partial(function, *args), limiter=self._turn)
         except ValueError as error:
-            raise HTTPException(422, str(error)) from error
+            raise HTTPException(getattr(error, "status", 422), str(error)) from error
+
+    def answered_by(self, answer: "Callable[[Workspace, dict[str, Any]], Response]") -> Handler:
+        """A handler of questions that the workspace alone can answer."""
+
+        async def handle(request: Request) -> Response:
+            question = await _question(request)
+            return await self._call(answer, await self._there(), question)
+
+        return handle
 
     async def _there(self) -> "Workspace":
         """The workspace, as soon as it is loaded."""
@@ -170,10 +163,9 @@ class Questions:
         run, codes = _run(space, question), _codes(space, question)
         client, number = str(question.get("client", ""))[:64], question.get("number")
         if isinstance(number, int):
-            self._newest[client] = max(number, self._newest.get(client, number))
-            self._newest.move_to_end(client)
+            self._newest[client] = max(number, self._newest.pop(client, number))
             while len(self._newest) > MOST_CLIENTS:
-                self._newest.popitem(last=False)
+                del self._newest[next(iter(self._newest))]
 
         def work() -> Response:
             if isinstance(number, int) and self._newest.get(client, number) > number:
@@ -182,60 +174,10 @@ class Questions:
 
         return await self._call(work)
 
-    async def examples(self, request: Request) -> Response:
-        space = await self._there()
-        rows = _rows(space, await _question(request), MOST_POINTS)
-        return await self._call(lambda: _drawn(space, space.rows[rows]))
-
-    async def mean(self, request: Request) -> Response:
-        space = await self._there()
-        rows = _rows(space, await _question(request), len(space.rows))
-        return await self._call(lambda: _drawn(space, space.rows[rows].mean(axis=0, keepdims=True)))
-
-    async def nearest(self, request: Request) -> Response:
-        space, question = await self._there(), await _question(request)
-        run, codes = _run(space, question), _codes(space, question)
-        found = await self._call(space.nearest, run, codes[0], 8)
-        return JSONResponse({"rows": found}, headers=HEADERS)
-
-    async def position(self, request: Request) -> Response:
-        """The codes of one example, in every run."""
-        space = await self._there()
-        row = _rows(space, await _question(request), 1)[0]
-        return JSONResponse({"codes": [s.codes[row].tolist() for s in space.shown]}, headers=HEADERS)
-
     async def encode(self, request: Request) -> Response:
         upload, space = await _body(request, MOST_UPLOAD), await self._there()
-
-        from unbraid.app.view import UnreadableError  # with the libraries of models, which are loaded by now
-
-        def work() -> list[list[float]]:
-            return space.encode(space.look.row_of(upload))
-
-        try:
-            return JSONResponse({"codes": await self._call(work)}, headers=HEADERS)
-        except HTTPException as error:
-            if isinstance(error.__cause__, UnreadableError):
-                raise HTTPException(415, error.detail) from error
-            raise
-
-    async def name(self, request: Request) -> Response:
-        space, question = await self._there(), await _question(request)
-        shown = space.shown[_run(space, question)]
-        code, name = question.get("code"), question.get("name")
-        if not isinstance(code, int) or not 0 <= code < shown.codes.shape[1] or not isinstance(name, str):
-            raise HTTPException(422, f"code must be from 0 to {shown.codes.shape[1] - 1}, and name a text.")
-        try:
-            return JSONResponse({"name": shown.view.names.give(code, name)}, headers=HEADERS)
-        except OSError as error:
-            raise HTTPException(507, f"the name could not be written beside the run: {error}.") from error
-
-    async def gif(self, request: Request) -> Response:
-        space, question = await self._there(), await _question(request)
-        run, codes = _run(space, question), _codes(space, question)
-        if not space.look.is_picture:
-            raise HTTPException(422, "a GIF needs pictures, and these data are curves.")
-        return Response(await self._call(space.gif, run, codes[0]), media_type="image/gif", headers=HEADERS)
+        codes = await self._call(lambda: space.encode(space.look.row_of(upload)))
+        return JSONResponse({"codes": codes}, headers=HEADERS)
 
     async def table(self, request: Request) -> Response:
         text = request.query_params.get("run", "0")
@@ -243,6 +185,49 @@ class Questions:
         run = _run(space, {"run": int(text) if text.isdecimal() else text})
         headers = HEADERS | {"Content-Disposition": 'attachment; filename="codes.csv"'}
         return Response(await self._call(space.table, run), media_type="text/csv", headers=headers)
+
+
+def _examples(space: "Workspace", question: dict[str, Any]) -> Response:
+    return _drawn(space, space.rows[_rows(space, question, MOST_POINTS)])
+
+
+def _mean(space: "Workspace", question: dict[str, Any]) -> Response:
+    rows = _rows(space, question, len(space.rows))
+    return _drawn(space, space.rows[rows].mean(axis=0, keepdims=True))
+
+
+def _nearest(space: "Workspace", question: dict[str, Any]) -> Response:
+    found = space.nearest(_run(space, question), _codes(space, question)[0], 8)
+    return JSONResponse({"rows": found}, headers=HEADERS)
+
+
+def _position(space: "Workspace", question: dict[str, Any]) -> Response:
+    """The codes of one example, in every run."""
+    (row,) = _rows(space, question, 1)
+    return JSONResponse({"codes": [s.codes[row].tolist() for s in space.shown]}, headers=HEADERS)
+
+
+def _name(space: "Workspace", question: dict[str, Any]) -> Response:
+    shown = space.shown[_run(space, question)]
+    code, name = question.get("code"), question.get("name")
+    if not isinstance(code, int) or not 0 <= code < shown.codes.shape[1] or not isinstance(name, str):
+        raise HTTPException(422, f"code must be from 0 to {shown.codes.shape[1] - 1}, and name a text.")
+    try:
+        return JSONResponse({"name": shown.view.names.give(code, name)}, headers=HEADERS)
+    except OSError as error:
+        raise HTTPException(507, f"the name could not be written beside the run: {error}.") from error
+
+
+def _gif(space: "Workspace", question: dict[str, Any]) -> Response:
+    run, codes = _run(space, question), _codes(space, question)
+    if not space.look.is_picture:
+        raise HTTPException(422, "a GIF needs pictures, and these data are curves.")
+    return Response(space.gif(run, codes[0]), media_type="image/gif", headers=HEADERS)
+
+
+ANSWERS = {
+    "examples": _examples, "gif": _gif, "mean": _mean, "name": _name, "nearest": _nearest, "position": _position,
+}  # fmt: skip
 
 
 def _drawn(space: "Workspace", rows: NDArray) -> Response:

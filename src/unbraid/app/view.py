@@ -25,6 +25,8 @@ MOST_PIXELS = 40_000_000  # of a picture that is uploaded: beyond, a small file 
 class UnreadableError(ValueError):
     """An upload that is not an image, or not a list of numbers, of the right size."""
 
+    status = 415  # of the answer to it
+
 
 @dataclass(frozen=True)
 class Look:
@@ -72,8 +74,7 @@ class Look:
         n_lines = math.ceil(n / columns)
         grid = np.zeros((n_lines * columns, *pictures.shape[1:]), np.uint8)
         grid[:n] = pictures
-        order = (0, 2, 1, 3) + tuple(range(4, grid.ndim + 1))
-        grid = grid.reshape(n_lines, columns, *pictures.shape[1:]).transpose(order)
+        grid = grid.reshape(n_lines, columns, *pictures.shape[1:]).swapaxes(1, 2)
         file = io.BytesIO()
         Image.fromarray(grid.reshape(n_lines * height, columns * width, *pictures.shape[3:])).save(
             file, "PNG", compress_level=1
@@ -84,12 +85,9 @@ class Look:
         """What is sent to the page, and its media type: a sheet of pictures, or curves."""
         if self.is_picture:
             return self.sheet(rows), MEDIA_TYPES[0]
-        return json.dumps({"curves": self.curves(rows)}, separators=(",", ":")).encode(), MEDIA_TYPES[1]
-
-    def curves(self, rows: ArrayLike) -> list[list[float]]:
-        """Values (n, features) to six figures, as JSON takes them."""
         values = np.asarray(rows, np.float64)
-        return [[float(f"{v:.6g}") for v in row] for row in values.reshape(len(values), -1)]
+        curves = [[float(f"{v:.6g}") for v in row] for row in values.reshape(len(values), -1)]
+        return json.dumps({"curves": curves}, separators=(",", ":")).encode(), MEDIA_TYPES[1]
 
     def row_of(self, upload: bytes) -> NDArray[np.float32]:
         """The row (1, ...) that a file stands for: a picture, brought to size, or a text of numbers."""
@@ -182,15 +180,17 @@ class View:
 
 
 def view_of(model: Any, name: str = "") -> View:
-    """Of a fitted estimator, or of a pair (encode, decode) of functions.
+    """Of a fitted estimator, of the folder of a run, or of a pair (encode, decode) of functions.
 
     Parameters
     ----------
-    model : Estimator, or (encode, decode)
+    model : Estimator, path, or (encode, decode)
         ``decode`` may be None.
     name : str
         The method's where left out.
     """
+    if isinstance(model, str | Path):
+        return view_of_run(Path(model))
     if isinstance(model, Estimator):
         summary = model.summary()
         if not summary.n_shown:
@@ -200,20 +200,20 @@ def view_of(model: Any, name: str = "") -> View:
             )
         fitted: Any = model  # ``summary().decodes`` says whether there is an inverse_transform
         decode = _in_single_precision(fitted.inverse_transform) if summary.decodes else None
-        return View(name or summary.title, fitted.transform, decode, _with_doubt(summary, model))
+        diagnosis = getattr(model, "diagnosis_", None)
+        if diagnosis is not None:  # its doubts about the data stand first
+            summary = replace(summary, concerns=[*diagnosis.doubts, *summary.concerns])
+        return View(name or summary.title, fitted.transform, decode, summary)
     if isinstance(model, tuple) and len(model) == 2 and callable(model[0]) and (model[1] is None or callable(model[1])):
-        summary = _summary_of_functions(model[1] is not None)
-        return View(name or summary.title, model[0], model[1], summary)
+        encode, decode = model
+        title = "encoder" if decode is None else "encoder and decoder"
+        note = "A pair of functions; how its codes were found is not known."
+        summary = Summary(title, [], note=note, n_shown=MOST_SHOWN, decodes=decode is not None)
+        return View(name or title, encode, decode, summary)
     raise TypeError(
         f"cannot explore a {type(model).__name__}. Give a fitted estimator of unbraid, or a pair of functions (encode, "
         "decode), for instance (pca.transform, pca.inverse_transform); decode may be None."
     )
-
-
-def _with_doubt(summary: Summary, model: Estimator) -> Summary:
-    """The summary with the doubts of the diagnosis of the data, where there was one, first among the concerns."""
-    diagnosis = getattr(model, "diagnosis_", None)
-    return summary if diagnosis is None else replace(summary, concerns=[*diagnosis.doubts, *summary.concerns])
 
 
 def _in_single_precision(decode: Decode) -> Decode:
@@ -221,19 +221,12 @@ def _in_single_precision(decode: Decode) -> Decode:
     return lambda codes: decode(np.asarray(codes, np.float32))
 
 
-def _summary_of_functions(decodes: bool) -> Summary:
-    note = "A pair of functions; how its codes were found is not known."
-    return Summary("encoder and decoder" if decodes else "encoder", [], note=note, n_shown=MOST_SHOWN, decodes=decodes)
-
-
 def view_of_run(folder: Path) -> View:
     """Of a run that ``unbraid fit`` or ``save`` wrote."""
-    folder = Path(folder)
     model = load(folder)
     if not isinstance(model, Estimator):
         raise TypeError(f"{folder} holds a {type(model).__name__}; the explorer shows estimators.")
-    found = view_of(model, folder.resolve().name)
-    return View(found.name, found.encode, found.decode, found.summary, Names(folder), folder)
+    return replace(view_of(model, folder.resolve().name), names=Names(folder), folder=folder)
 
 
 def title_of_view(view: View) -> str:

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.app.kept import Examples, read, some_rows
+from unbraid.app.kept import read, some_rows
 from unbraid.app.view import Look, View, title_of_view
 from unbraid.data.rows import Rows
+from unbraid.report.html import sentence
 from unbraid.report.traversal import angle_columns
 
 BINS = 32  # of the histogram behind a slider
@@ -60,16 +61,11 @@ class Workspace:
             raise ValueError(f"{view.name} gives codes of shape {codes.shape}; they must be ({len(self.rows)}, d).")
         if not np.isfinite(codes).all():
             raise ValueError(f"{view.name} gives codes that are NaN or infinite; there is no place for them on a map.")
-        if view.decode is not None:
-            self._check_decoder(view, codes)
-        which = view.shown(codes)
-        return Shown(view, codes, which, view.reach(codes, which))
-
-    def _check_decoder(self, view: View, codes: NDArray[np.float64]) -> None:
-        assert view.decode is not None
-        back = np.shape(view.decode(codes[:1]))
+        back = self.look.shape if view.decode is None else np.shape(view.decode(codes[:1]))
         if int(np.prod(back)) != int(np.prod(self.look.shape)):
             raise ValueError(f"{view.name} decodes one code to shape {back}; the data have rows of {self.look.shape}.")
+        which = view.shown(codes)
+        return Shown(view, codes, which, view.reach(codes, which))
 
     def _matched(self, shown: Shown) -> dict[int, dict[str, float]]:
         """Of each code that stands for one of the first model's: which, and their correlation."""
@@ -116,7 +112,7 @@ class Workspace:
             "sliders": [self._slider(number, i) for i in range(len(shown.which))],
             "points": [_rounded(shown.codes[:, code]) for code in shown.which],
             "projection": [_rounded(axis) for axis in _projection(shown.codes[:, shown.loud]).T],
-            "concerns": [_sentence(text) for text in summary.concerns],
+            "concerns": [sentence(text) for text in summary.concerns],
             "note": summary.note,
             "checked": summary.checked,
             "choices": list(summary.choices),
@@ -215,15 +211,11 @@ def workspace_of(views: Sequence[View], X: Any = None) -> Workspace:
             f"{views[0].name} has no data to show: give X, or --data on the command line. Runs written by "
             "`unbraid fit` keep some of their data."
         )
-    _check_shapes(views, kept)
-    return Workspace(found.rows, views, found.codes if kept[0] is found else None)
-
-
-def _check_shapes(views: Sequence[View], kept: Sequence[Examples | None]) -> None:
     shapes = {view.name: examples.rows.shape[1:] for view, examples in zip(views, kept) if examples is not None}
     if len(set(shapes.values())) > 1:
         listed = ", ".join(f"{name}: {shape}" for name, shape in shapes.items())
         raise ValueError(f"the data of these runs have different shapes ({listed}); explore them one by one.")
+    return Workspace(found.rows, views, found.codes if kept[0] is found else None)
 
 
 def _some_of(X: Any) -> np.ndarray:
@@ -259,10 +251,6 @@ def _projection(codes: NDArray[np.float64]) -> NDArray[np.float64]:
 def _rounded(values: Any) -> list[float | None]:
     """Six figures; JSON has no NaN, so a number that was not recorded is null."""
     return [float(f"{v:.6g}") if np.isfinite(v) else None for v in np.asarray(values, np.float64)]
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:].rstrip(".") + "."
 
 
 def _quoted(name: str) -> str:

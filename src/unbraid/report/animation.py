@@ -68,10 +68,9 @@ def save_traversal_gif(
         raise ValueError(
             f"decode gave observations of shape {rows.shape[2:]}; a GIF needs images (height, width[, channels])."
         )
-    pictures = as_pictures(rows.reshape(-1, *rows.shape[2:]))
-    scale = max(1, round(height / pictures.shape[1]))
-    large = np.round(255 * pictures.repeat(scale, axis=1).repeat(scale, axis=2)).astype(np.uint8)
-    large = large.reshape(len(shown), n_steps, *large.shape[1:])
+    pictures = as_pictures(rows, 2)
+    scale = max(1, round(height / pictures.shape[2]))
+    large = np.round(255 * pictures.repeat(scale, axis=2).repeat(scale, axis=3)).astype(np.uint8)
     labels = named(names, as_rows(codes).shape[1], "code")
     there = [_frame(large[:, s], s / (n_steps - 1), [labels[j] for j in shown], columns) for s in range(n_steps)]
     frames = [Image.fromarray(frame) for frame in there + there[-2:0:-1]]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unbraid.report.drawing import BLUE, RED, as_rows, figure, named, quiet, some_of
+from unbraid.report.drawing import BLUE, RED, as_rows, chart, figure, named, quiet, some_of
 
 
 def plot_distances(lengths: ArrayLike, found: ArrayLike, *, title: str = "", most: int = 4000) -> Any:
@@ -34,15 +34,13 @@ def plot_distances(lengths: ArrayLike, found: ArrayLike, *, title: str = "", mos
     x, y = np.asarray(lengths, float), np.asarray(found, float)
     rows = some_of(len(x), most)
     x, y = x[rows], y[rows]
-    fig = figure(3.0, 3.0)
-    ax = fig.subplots()
+    fig, ax = chart(3.0, 3.0)
     top = float(max(np.quantile(x, 0.999), np.quantile(y, 0.999), 1e-300)) * 1.05
     ax.plot([0, top], [0, top], color=RED, linewidth=1)
     ax.scatter(x, y, s=3, color=BLUE, alpha=0.35, linewidths=0)
     ax.set(xlabel="distance in X", ylabel="distance in the codes", xlim=(0, top), ylim=(0, top))
     ax.set_title(title, fontsize=10)
     ax.set_box_aspect(1)
-    quiet(ax)
     return fig
 
 
@@ -189,8 +187,7 @@ def plot_eigenvalues(values: ArrayLike, n_submanifolds: int, *, scale: float | N
     shown = np.maximum(np.asarray(values, float), 1e-7)
     order = np.arange(1, len(shown) + 1)
     below = order < n_submanifolds
-    fig = figure(5, 3.6)
-    ax = fig.subplots()
+    fig, ax = chart(5, 3.6)
     ax.plot(order[below], shown[below], "o", color=RED, label=f"below the gap: {below.sum()}")
     ax.plot(order[~below], shown[~below], "o", color=BLUE, label="above")
     if 0 < below.sum() < len(shown):
@@ -205,7 +202,6 @@ def plot_eigenvalues(values: ArrayLike, n_submanifolds: int, *, scale: float | N
         xticks=order,
     )
     ax.legend(fontsize=8)
-    quiet(ax)
     return fig
 
 
@@ -230,8 +226,7 @@ def plot_selection(
     """
     k, score, group = np.asarray(n_neighbors), np.asarray(scores, float), np.asarray(groups)
     out = np.zeros(len(k), bool) if excluded is None else np.asarray(excluded, bool)
-    fig = figure(5.2, 3.0)
-    ax = fig.subplots()
+    fig, ax = chart(5.2, 3.0)
     sizes = np.unique(group)
     from matplotlib import colormaps
 
@@ -248,5 +243,4 @@ def plot_selection(
     ax.minorticks_off()
     ax.set(xlabel="neighbours k", ylabel="score")
     ax.legend(fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
-    quiet(ax)
     return fig

@@ -31,13 +31,11 @@ def plot_samples(images: ArrayLike, *, names: Sequence[Any] | None = None, title
     >>> [t.get_text() for t in plot_samples(np.zeros((2, 3, 4, 4)), names="abc").axes[0].get_xticklabels()]
     ['a', 'b', 'c']
     """
-    grid = np.asarray(images)
-    n_rows, n_columns = grid.shape[:2]
-    pictures = as_pictures(grid.reshape(-1, *grid.shape[2:]))
+    pictures = as_pictures(images, 2)
+    n_rows, n_columns = pictures.shape[:2]
     fig = figure(max(0.45 * n_columns, 1.5), 0.45 * n_rows + 0.4)
     ax = fig.subplots()
-    columns = range(n_columns) if names is None else names
-    show_sheet(ax, pictures.reshape(n_rows, n_columns, *pictures.shape[1:]), columns=columns)
+    show_sheet(ax, pictures, columns=range(n_columns) if names is None else names)
     ax.set_title(title, fontsize=9)
     return fig
 
@@ -278,12 +276,11 @@ def plot_grid(
     >>> len(plot_grid(lambda z: z[:, :, None], [0.0, 0.0], 0.5, 3, codes=np.eye(2)).axes)
     2
     """
-    images = code_grid(decode, code, epsilon, n, dimensions)
-    pictures = as_pictures(images.reshape(n * n, *images.shape[2:]))
+    pictures = as_pictures(code_grid(decode, code, epsilon, n, dimensions), 2)
     side = max(2.2, 0.6 * n)
-    fig = figure(side * (1 if codes is None else 1.9), side * pictures.shape[1] / pictures.shape[2] + 0.4, "compressed")
+    fig = figure(side * (1 if codes is None else 1.9), side * pictures.shape[2] / pictures.shape[3] + 0.4, "compressed")
     axes = fig.subplots(1, 1 if codes is None else 2, squeeze=False)[0]
-    show_sheet(axes[0], pictures.reshape(n, n, *pictures.shape[1:]))
+    show_sheet(axes[0], pictures)
     axes[0].set_ylabel(f"code {dimensions[0] + 1} \N{RIGHTWARDS ARROW}", fontsize=8, rotation=270, labelpad=10)
     axes[0].set_xlabel(f"code {dimensions[1] + 1} \N{RIGHTWARDS ARROW}", fontsize=8)
     axes[0].set_title(title, fontsize=9)

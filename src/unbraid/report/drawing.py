@@ -16,6 +16,14 @@ def figure(width: float, height: float, layout: Literal["constrained", "compress
     return Figure(figsize=(width, height), layout=layout)
 
 
+def chart(width: float, height: float) -> tuple[Any, Any]:
+    """A figure with one quiet axes."""
+    fig = figure(width, height)
+    ax = fig.subplots()
+    quiet(ax)
+    return fig, ax
+
+
 def panels(n: int, columns: int, width: float, height: float) -> tuple[Any, list[Any]]:
     """A figure of ``n`` axes of this size, at most ``columns`` side by side."""
     columns = min(columns, n)
@@ -32,27 +40,29 @@ def is_pictures(shape: Sequence[int]) -> bool:
     return len(shape) == 2 or (len(shape) == 3 and shape[2] in (1, 3, 4))
 
 
-def as_images(images: ArrayLike) -> NDArray:
+def as_images(images: ArrayLike, n_axes: int = 1) -> NDArray:
     """Images with their values as they are, one channel taken away; an error where the shape is of something else.
+
+    Of an array with more axes before the height, ``n_axes`` says how many.
 
     >>> as_images(np.zeros((5, 4, 4, 1))).shape
     (5, 4, 4)
     """
     values = np.asarray(images)
-    if not is_pictures(values.shape[1:]):
+    if not is_pictures(values.shape[n_axes:]):
         raise ValueError(
             f"images must be (n, height, width) or (n, height, width, channels); received shape {values.shape}."
         )
-    return values.reshape(len(values), *picture_shape(values.shape[1:]))
+    return values.reshape(*values.shape[:n_axes], *picture_shape(values.shape[n_axes:]))
 
 
-def as_pictures(images: ArrayLike) -> NDArray[np.float64]:
-    """Images with values in [0, 1]: 0..255 is divided by 255, any other range is stretched.
+def as_pictures(images: ArrayLike, n_axes: int = 1) -> NDArray[np.float64]:
+    """Images with values in [0, 1]: 0..255 is divided by 255, any other range is stretched; see :func:`as_images`.
 
     >>> as_pictures(np.array([[[0, 255]]], dtype=np.uint8))
     array([[[0., 1.]]])
     """
-    pictures = as_images(images)
+    pictures = as_images(images, n_axes)
     whole = pictures.dtype == np.uint8
     pictures = pictures.astype(np.float64)
     low, high = float(pictures.min()), float(pictures.max())
@@ -75,8 +85,7 @@ def show_sheet(
     n_rows, n_columns, height, width = grid.shape[:4]
     spaced = np.ones((n_rows, n_columns, height + 1, width + 1, *grid.shape[4:]))
     spaced[:, :, :height, :width] = grid
-    order = (0, 2, 1, 3) + tuple(range(4, grid.ndim))
-    sheet = spaced.transpose(order).reshape(n_rows * (height + 1), n_columns * (width + 1), *grid.shape[4:])
+    sheet = spaced.swapaxes(1, 2).reshape(n_rows * (height + 1), n_columns * (width + 1), *grid.shape[4:])
     ax.imshow(sheet[:-1, :-1], cmap="gray", vmin=0, vmax=1, interpolation="nearest")
     ax.set(xticks=[], yticks=[])
     if rows is not None:

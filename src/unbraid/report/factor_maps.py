@@ -66,10 +66,9 @@ def plot_factor_maps(
             ax.set(xlabel=names[0], ylabel=labels[j])
         else:
             a, b = np.sort(np.argsort(-np.abs(correlation[:, j]), kind="stable")[:2])
-            if j in angles:
-                ax.scatter(z[:, a], z[:, b], c=y[:, j], cmap="twilight", vmin=-np.pi, vmax=np.pi, s=6, linewidths=0)
-            else:
-                ax.scatter(z[:, a], z[:, b], c=_clipped(y[:, j]), cmap="turbo", s=6, linewidths=0)
+            low, high = (-np.pi, np.pi) if j in angles else np.quantile(y[:, j], [0.01, 0.99])  # without stray points
+            colours = {"cmap": "twilight" if j in angles else "turbo", "vmin": low, "vmax": high}
+            ax.scatter(z[:, a], z[:, b], c=y[:, j], s=6, linewidths=0, **colours)
             ax.set(xlabel=names[a], ylabel=names[b])
             ax.set_box_aspect(1)
         ax.set_title(label, fontsize=8)
@@ -91,12 +90,6 @@ def _compared(
         for j in angles:
             table[i, j] = circular_correlation(factors[:, i], codes[:, j])
     return table
-
-
-def _clipped(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Values between their 1st and 99th percentile: one stray point does not take all the colour."""
-    low, high = np.quantile(values, [0.01, 0.99])
-    return np.clip(values, low, high)
 
 
 def mean_codes(factors: ArrayLike, codes: ArrayLike, over: Sequence[int], *, n_bins: int = 64) -> NDArray[np.float64]:
@@ -123,12 +116,9 @@ def mean_codes(factors: ArrayLike, codes: ArrayLike, over: Sequence[int], *, n_b
             [ 4., nan]]])
     """
     z, y = same_rows(factors, codes)
-    places, shape = [], []
-    for factor in over:
-        place, centres = _levels(z[:, factor], n_bins)
-        places.append(place)
-        shape.append(len(centres))
-    cell = np.ravel_multi_index(tuple(places), tuple(shape))
+    places, levels = zip(*(_levels(z[:, factor], n_bins) for factor in over))
+    shape = tuple(map(len, levels))
+    cell = np.ravel_multi_index(places, shape)
     size = int(np.prod(shape))
     count = np.bincount(cell, minlength=size).astype(float)
     count[count == 0] = np.nan

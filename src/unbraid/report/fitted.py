@@ -78,15 +78,6 @@ class Fitted:
     remarks: list[str]
 
 
-@dataclass(frozen=True)
-class Truth:
-    """Factors, their names and their kinds, as far as they are known."""
-
-    factors: ArrayLike | None
-    names: Sequence[str] | None
-    kinds: Sequence[str] | None
-
-
 def nearby_distances(points: ArrayLike, codes: ArrayLike, n_neighbors: int = 8) -> Distances:
     """Distances of neighbours in X and in the codes.
 
@@ -142,10 +133,7 @@ def measured_fit(
         warnings.simplefilter("always")
         found = model.fit_transform(X) if labels is None else model.fit_transform(X, labels)
     seconds = time.perf_counter() - start
-    summary = model.summary()
-    codes = np.asarray(found) if summary.n_shown else None
-    truth = Truth(factors, factor_names, factor_kinds)
-    return _measured(model, summary, X, truth, codes, seconds, caught)
+    return _measured(model, X, factors, factor_names, factor_kinds, found, seconds, caught)
 
 
 def describe(
@@ -170,20 +158,22 @@ def describe(
     -------
     Fitted
     """
-    return _measured(model, model.summary(), X, Truth(factors, factor_names, factor_kinds), None, None, [])
+    return _measured(model, X, factors, factor_names, factor_kinds)
 
 
 def _measured(
     model: Any,
-    summary: Summary,
     X: Any,
-    known: Truth,
-    codes: Floats | None,
-    seconds: float | None,
-    caught: Sequence[warnings.WarningMessage],
+    factors: ArrayLike | None,
+    names: Sequence[str] | None,
+    kinds: Sequence[str] | None,
+    found: Any = None,
+    seconds: float | None = None,
+    caught: Sequence[warnings.WarningMessage] = (),
 ) -> Fitted:
-    rows = Rows(X)
-    truth = None if known.factors is None else np.asarray(known.factors)
+    rows, summary = Rows(X), model.summary()
+    codes = None if found is None or not summary.n_shown else np.asarray(found)
+    truth = None if factors is None else np.asarray(factors)
     if truth is not None and len(truth) != len(rows):
         raise ValueError(f"factors have {len(truth)} rows and X {len(rows)}; they must describe the same observations.")
     seen, stored = _some_rows(rows)
@@ -201,7 +191,8 @@ def _measured(
         if codes is None:
             codes, truth = sample_codes, None if truth is None else truth[seen]
     concerns, remarks = _sorted_out(caught, summary.concerns)
-    near = None if sample_codes is None else nearby_distances(sample, sample_codes[:, : _n_measured(summary)])
+    first = summary.n_shown if summary.order is None else None  # a method without an order sorts noise to the end
+    near = None if sample_codes is None else nearby_distances(sample, sample_codes[:, :first])
     return Fitted(
         model=model,
         summary=summary,
@@ -211,9 +202,9 @@ def _measured(
         sample_codes=sample_codes,
         distances=near,
         factors=truth if truth is None or truth.ndim > 1 else truth[:, None],
-        factor_names=None if known.names is None else list(known.names),
-        factor_kinds=None if known.kinds is None else list(known.kinds),
-        mcc=None if truth is None or codes is None else _agreement(truth, codes, known.kinds, summary.kinds),
+        factor_names=None if names is None else list(names),
+        factor_kinds=None if kinds is None else list(kinds),
+        mcc=None if truth is None or codes is None else _agreement(truth, codes, kinds, summary.kinds),
         seconds=seconds,
         concerns=[*summary.concerns, *concerns],
         remarks=remarks,
@@ -224,14 +215,7 @@ def _agreement(truth: NDArray, codes: Floats, kinds: Sequence[str] | None, code_
     """MCC, by kinds where the truth has some."""
     from unbraid import metrics  # only for data whose factors are known
 
-    if kinds is None:
-        return metrics.mcc(truth, codes)
-    return metrics.mcc(truth, codes, kinds=kinds, code_kinds=code_kinds or None)
-
-
-def _n_measured(summary: Summary) -> int | None:
-    """Codes that distances are measured in: all, or the first ones of a method that sorts noise behind them."""
-    return summary.n_shown if summary.order is None else None
+    return metrics.mcc(truth, codes, kinds=kinds, code_kinds=None if kinds is None else code_kinds or None)
 
 
 def _some_rows(rows: Rows) -> tuple[NDArray[np.intp], NDArray]:

@@ -72,13 +72,12 @@ class Report:
         With ``folded``, only that line is seen until it is clicked.
         """
         body = [list(row) for row in rows]
-        right = [
-            bool(body) and all(_is_number(row[c]) or _is_figure(row[c]) for row in body) for c in range(len(columns))
-        ]
-        head = "".join(f"<th{_aligned(right[c])}>{escape(str(name))}</th>" for c, name in enumerate(columns))
+        numeric = [all(_is_number(v) or _is_figure(v) for v in column) for column in zip(*body, strict=True)]
+        aligned = [' class="number"' if right else "" for right in numeric] or [""] * len(columns)
+        head = "".join(f"<th{place}>{escape(str(name))}</th>" for place, name in zip(aligned, columns, strict=True))
         lines = "".join(
             ('<tr class="marked">' if i == marked else "<tr>")
-            + "".join(f"<td{_aligned(right[c])}>{escape(_cell(value))}</td>" for c, value in enumerate(row))
+            + "".join(f"<td{place}>{escape(_cell(value))}</td>" for place, value in zip(aligned, row, strict=True))
             + "</tr>"
             for i, row in enumerate(body)
         )
@@ -130,6 +129,15 @@ def _image(figure: Any, caption: str) -> str:
     return f'<figure><img width="{width}" src="data:image/png;base64,{data}" alt="{escape(caption)}">{below}</figure>'
 
 
+def sentence(text: str) -> str:
+    """A capital letter first and one full stop at the end.
+
+    >>> sentence("few points")
+    'Few points.'
+    """
+    return text[:1].upper() + text[1:].rstrip(".") + "."
+
+
 def _is_number(value: Any) -> bool:
     return hasattr(value, "__float__") and not isinstance(value, bool | str)
 
@@ -137,10 +145,6 @@ def _is_number(value: Any) -> bool:
 def _is_figure(value: Any) -> bool:
     """Whether a text reads as a number, or is empty."""
     return isinstance(value, str) and (value == "" or value.replace(".", "", 1).lstrip("+-").isdecimal())
-
-
-def _aligned(right: bool) -> str:
-    return ' class="number"' if right else ""
 
 
 def _cell(value: Any) -> str:

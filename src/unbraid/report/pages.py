@@ -11,7 +11,7 @@ from unbraid.estimator.summary import Section
 from unbraid.report.charts import plot_codes, plot_distances
 from unbraid.report.drawing import as_rows, is_pictures, plot_images
 from unbraid.report.fitted import Fitted, describe
-from unbraid.report.html import Report
+from unbraid.report.html import Report, sentence
 from unbraid.report.traversal import angle_columns, plot_traversals, shown_codes
 from unbraid.trust.warnings import explain_command
 
@@ -97,8 +97,12 @@ def _add_codes(page: Report, fit: Fitted) -> None:
         "the axes."
     ).figure(plot_codes(codes[:, shown], names=labels))
     if fit.factors is not None:
-        page.section("Factor maps").text(*_map_words(fit))
-        page.figure(_factor_map(fit, codes[:, shown], labels))
+        page.section("Factor maps").text(
+            f"The factors of these data are known: MCC {fit.mcc:.4f}. MCC, the mean correlation coefficient, compares "
+            "each factor with the code that represents it; 1 is perfect.",
+            "The maps show each code over the factors. Straight bands along one axis mean that the code represents the "
+            "other factor alone.",
+        ).figure(_factor_map(fit, codes[:, shown], labels))
     if summary.decodes:
         page.section("Moving along each code").text(
             "One code varies from its 3rd to its 97th percentile while the others stay at their medians; the data are "
@@ -116,15 +120,6 @@ def _add_codes(page: Report, fit: Fitted) -> None:
     ).figure(
         plot_distances(fit.distances.lengths, fit.distances.found), f"Correlation {fit.distances.isometry:.3f}."
     )  # fmt: skip
-
-
-def _map_words(fit: Fitted) -> list[str]:
-    return [
-        f"The factors of these data are known: MCC {fit.mcc:.4f}. MCC, the mean correlation coefficient, compares each "
-        "factor with the code that represents it; 1 is perfect.",
-        "The maps show each code over the factors. Straight bands along one axis mean that the code represents the "
-        "other factor alone.",
-    ]
 
 
 def _factor_map(fit: Fitted, codes: NDArray, labels: list[str]) -> Any:
@@ -156,12 +151,12 @@ def add_trust(page: Report, fit: Fitted) -> None:
     """A section on how far to trust the codes."""
     page.section(f"How far to trust {fit.summary.title}")
     if fit.concerns:
-        page.note([_sentence(concern) for concern in fit.concerns], "look")
+        page.note([sentence(concern) for concern in fit.concerns], "look")
     elif fit.summary.note:
         page.note([fit.summary.note], "good" if fit.summary.checked else "")
     page.table(["figure", "value", "what it means"], [(f.name, f.value, f.meaning) for f in fit.summary.facts])
     if fit.remarks:
-        page.text("Warnings raised during the fit:", *(_sentence(remark) for remark in fit.remarks))
+        page.text("Warnings raised during the fit:", *(sentence(remark) for remark in fit.remarks))
     more = explain_command([*fit.concerns, *fit.remarks])
     if more:
         page.text("Causes, remedies, and when to ignore them:").code(more)
@@ -246,7 +241,3 @@ def demo_row(fit: Fitted, settings: Sequence[str]) -> list[Any]:
     isometry = "" if fit.distances is None else f"{fit.distances.isometry:.3f}"
     chosen = [fit.summary.settings.get(name, "") for name in settings]
     return [fit.summary.title, f"{fit.mcc:.4f}", isometry, f"{fit.seconds:.2f}", *chosen]
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:].rstrip(".") + "."

@@ -8,7 +8,7 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from math import isnan
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,24 +17,6 @@ from unbraid.evaluation.claims import VERDICTS
 from unbraid.report.html import Report, static
 
 VERDICT_NOTES = dict(zip(VERDICTS, ("good", "look", "look", "", "")))  # the box that claims of a verdict stand in
-
-
-class AnswerLike(Protocol):
-    """What a page shows of an answer: see :class:`unbraid.study.analysis.Answer`."""
-
-    @property
-    def title(self) -> str: ...
-    @property
-    def claims(self) -> Sequence[Any]: ...
-    @property
-    def table(self) -> Any: ...
-    @property
-    def source(self) -> str: ...
-    @property
-    def n_runs(self) -> int: ...
-    @property
-    def notes(self) -> Sequence[str]: ...
-    def figure(self) -> Any: ...
 
 
 class StudyPage(Report):
@@ -60,7 +42,7 @@ class StudyPage(Report):
 def study_page(
     title: str,
     runs: Any,
-    answers: Sequence[AnswerLike],
+    answers: Sequence[Any],
     *,
     unanswered: Mapping[str, str] | None = None,
     strips: Mapping[str, NDArray] | None = None,
@@ -73,7 +55,7 @@ def study_page(
     title : str
     runs : DataFrame
         One row per run: run, dataset, method, strength, seed, and any further columns to show.
-    answers : sequence of Answer
+    answers : sequence of :class:`unbraid.study.analysis.Answer`, or of objects with what is shown of these
     unanswered : mapping of str to str, optional
         Questions that this study cannot answer, and why.
     strips : mapping of run to uint8 image, optional
@@ -90,13 +72,12 @@ def study_page(
     for answer in answers:
         _add_answer(page, answer)
     page.section("All runs").text("A click on a column's name sorts by it.")
-    shown = runs.assign(strength=[f"{x:g}" if x == x else "" for x in runs["strength"]])
-    page.table(list(shown.columns), [[_shown(value) for value in row] for row in shown.itertuples(index=False)])
+    _add_table(page, runs.assign(strength=[f"{x:g}" if x == x else "" for x in runs["strength"]]))
     _add_strips(page, runs, strips or {})
     return page
 
 
-def _add_verdicts(page: StudyPage, answers: Sequence[AnswerLike], unanswered: Mapping[str, str]) -> None:
+def _add_verdicts(page: StudyPage, answers: Sequence[Any], unanswered: Mapping[str, str]) -> None:
     page.section("Results beside the paper's")
     rows = [(claim.verdict, claim.text, claim.here, claim.paper) for answer in answers for claim in answer.claims]
     if rows:
@@ -109,14 +90,13 @@ def _add_verdicts(page: StudyPage, answers: Sequence[AnswerLike], unanswered: Ma
         page.note([f"{question}: {why}" for question, why in unanswered.items()], "look")
 
 
-def _add_answer(page: StudyPage, answer: AnswerLike) -> None:
+def _add_answer(page: StudyPage, answer: Any) -> None:
     page.section(answer.title)
     for verdict in dict.fromkeys(claim.verdict for claim in answer.claims):
         page.note([c.words for c in answer.claims if c.verdict == verdict], VERDICT_NOTES[verdict])
     page.figure(answer.figure(), f"{type(answer).figure.__doc__} {answer.n_runs} runs.")
     page.text(*answer.notes, f"Source: {answer.source}.")
-    rows = [[_shown(value) for value in row] for row in answer.table.itertuples(index=False)]
-    page.table(list(answer.table.columns), rows, folded=f"The figures: {len(rows)} rows")
+    _add_table(page, answer.table, folded=f"The figures: {len(answer.table)} rows")
 
 
 def _add_strips(page: StudyPage, runs: Any, strips: Mapping[str, NDArray]) -> None:
@@ -154,5 +134,6 @@ def png(image: NDArray) -> str:
     return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
 
 
-def _shown(value: Any) -> Any:
-    return "–" if isinstance(value, float) and isnan(value) else value
+def _add_table(page: StudyPage, frame: Any, folded: str = "") -> None:
+    rows = [["–" if isinstance(v, float) and isnan(v) else v for v in row] for row in frame.itertuples(index=False)]
+    page.table(list(frame.columns), rows, folded=folded)

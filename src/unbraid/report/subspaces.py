@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unbraid.report.drawing import figure, named, quiet, some_of
+from unbraid.report.drawing import chart, figure, named, some_of
 
 
 def plot_subspaces(
@@ -76,12 +76,10 @@ def plot_angles(angles: Sequence[ArrayLike], *, names: Sequence[str] | None = No
     labels = named(names, len(angles), "submanifold")
     every = [np.asarray(values, float) for values in angles]
     top = min(np.pi / 2, 1.05 * max(float(values.max()) for values in every))
-    fig = figure(5, 3.6)
-    ax = fig.subplots()
+    fig, ax = chart(5, 3.6)
     for j, (values, name) in enumerate(zip(every, labels)):
         label = f"{name}: mean {values.mean():.3g}"
         ax.hist(values, bins=60, range=(0, top), alpha=0.6, color=f"C{j}", label=label)
     ax.set(xlabel="angle (rad)", ylabel="points")
     ax.legend(fontsize=8)
-    quiet(ax)
     return fig

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.report.drawing import BLUE, RED, figure, panels, quiet
+from unbraid.report.drawing import BLUE, RED, chart, panels, quiet
 
 FIRST = ("loss", "losses", "held_out", "reconstruction", "kl", "index_code_mi", "total_correlation", "capacity")
 PASSED_OVER = ("step", "seconds", "kl_per_dimension")
@@ -59,8 +59,7 @@ def plot_kl(
     kl = np.array([np.asarray(entry["kl_per_dimension"], float) for entry in entries])
     from matplotlib import colormaps
 
-    fig = figure(6.0, 3.2)
-    ax = fig.subplots()
+    fig, ax = chart(6.0, 3.2)
     order = np.argsort(-kl[-1], kind="stable")
     colours = colormaps["turbo"](np.linspace(0.05, 0.95, min(top, len(order))))
     for rank, j in enumerate(order):
@@ -74,7 +73,6 @@ def plot_kl(
     ax.set_xlabel(_words(against), fontsize=9)
     ax.set_ylabel("KL (nats)", fontsize=9)
     ax.legend(fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
-    quiet(ax)
     return fig
 
 

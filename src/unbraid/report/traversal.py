@@ -6,17 +6,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unbraid.report.drawing import (
-    as_pictures,
-    as_rows,
-    figure,
-    is_pictures,
-    named,
-    panels,
-    picture_shape,
-    quiet,
-    show_sheet,
-)
+from unbraid.report.drawing import as_pictures, as_rows, figure, is_pictures, named, panels, quiet, show_sheet
 
 Decode = Callable[[NDArray[np.float64]], ArrayLike]
 Span = tuple[float, float] | Literal["quantiles"]
@@ -203,7 +193,7 @@ def plot_traversals(
 
 def _strips(rows: NDArray, values: NDArray[np.float64], names: Sequence[str]) -> Any:
     n_codes, n_steps, height, width = rows.shape[:4]
-    pictures = as_pictures(rows.reshape(-1, *rows.shape[2:])).reshape(n_codes, n_steps, *picture_shape(rows.shape[2:]))
+    pictures = as_pictures(rows, 2)
     fig = figure(0.95 * n_steps, 1.15 * n_codes * height / width)
     for j, ax in enumerate(fig.subplots(n_codes, 1, squeeze=False)[:, 0]):
         show_sheet(ax, pictures[j][None], columns=[f"{v:.3g}" for v in values[j]])
@@ -263,11 +253,10 @@ def plot_class_traversal(
         Of the classes; their numbers where left out.
     """
     n_classes, n_steps = images.shape[:2]
-    pictures = as_pictures(images.reshape(-1, *images.shape[2:]))
+    grid = as_pictures(images, 2)
     fig = figure(0.42 * (n_steps + 2), 0.42 * n_classes + 0.5)
     left, right = fig.subplots(1, 2, width_ratios=(n_steps, 1))
     labels = [f"{v:+g}" if i in (0, n_steps // 2, n_steps - 1) else "" for i, v in enumerate(values)]
-    grid = pictures.reshape(n_classes, n_steps, *pictures.shape[1:])
     show_sheet(left, grid, rows=range(n_classes) if names is None else names, columns=labels)
     right.imshow(np.concatenate([heat_map(np.clip(row, 0, 1), values) for row in grid]), cmap="magma")
     right.set(xticks=[], yticks=[])

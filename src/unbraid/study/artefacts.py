@@ -3,20 +3,12 @@
 import hashlib
 import os
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from safetensors.numpy import load, save
 
 from unbraid.saving.persistence import written_whole
-
-
-class Artefacts(Protocol):
-    """Bytes by their address."""
-
-    def put(self, data: bytes) -> str: ...
-
-    def get(self, address: str) -> bytes: ...
 
 
 def sha256(data: bytes) -> str:

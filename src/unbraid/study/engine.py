@@ -16,7 +16,6 @@ from unbraid.study.workers import Failure, InProcess, OnDask, working
 
 WAKE = 1.0  # seconds between checks of the clock
 GRACE = 10.0  # seconds for running tasks to write their checkpoints after --max-time
-ENDINGS = {"done": "all done", "time": "stopped by --max-time", "interrupt": "stopped by Ctrl-C"}
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,10 @@ def run_study(
     Sitting
     """
     tasks = tasks_of(spec)
-    chosen = tasks if indices is None else [tasks[i] for i in _checked(indices, len(tasks))]
+    if wrong := [i for i in indices or () if not 0 <= i < len(tasks)]:
+        there = f"the study has tasks 0 to {len(tasks) - 1}"
+        raise ValueError(f"{there}; received {wrong[0]}. `unbraid study list` shows them.")
+    chosen = tasks if indices is None else [tasks[i] for i in indices]
     with Store(store, create=True) as opened:
         opened.lock()
         opened.begin(spec.name, spec.identity, spec.model_dump_json(), tasks)
@@ -86,13 +88,6 @@ def run_study(
         queue = _TaskQueue(opened, spec, {task.run: task for task in chosen}, waiting, deadline)
         with working(workers, scheduler, perform) as place:
             return queue.work(place, progress)
-
-
-def _checked(indices: Sequence[int], n: int) -> list[int]:
-    wrong = [i for i in indices if not 0 <= i < n]
-    if wrong:
-        raise ValueError(f"the study has tasks 0 to {n - 1}; received {wrong[0]}. `unbraid study list` shows them.")
-    return list(indices)
 
 
 class _TaskQueue:
@@ -153,6 +148,8 @@ class _TaskQueue:
         results = [outcome for outcome in outcomes if isinstance(outcome, Result)]
         if results:
             self.store.record(results)
+        self.done += len(results)
+        self.steps += sum(result.steps or 0 for result in results)
         for outcome in outcomes:
             if isinstance(outcome, Paused):
                 self.paused.add(outcome.run)
@@ -162,10 +159,7 @@ class _TaskQueue:
             run = outcome.key if isinstance(outcome, Failure) else outcome.run
             self.running.discard(run)
             checkpoint_of(self.store.folder, run).unlink(missing_ok=True)
-        self.done += len(results)
-        self.steps += sum(result.steps or 0 for result in results)
-        rate = self.steps / max(time.monotonic() - self.began, 1e-9)
-        for _ in range(len(results) + sum(isinstance(x, Failure) for x in outcomes)):
+            rate = self.steps / max(time.monotonic() - self.began, 1e-9)
             advance(1, running=str(len(self.running)), failed=str(self.failed), steps_per_second=round(rate, 1))
 
     def _note_failure(self, failure: Failure) -> None:

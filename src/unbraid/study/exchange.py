@@ -57,8 +57,7 @@ def export(study: Study, folder: str | Path, *, codes: int = 0, strips: bool = F
         written += _export_codes(study, folder, codes)
     if strips:
         rows = [(run, pack_array(strip)) for run in _done(study) if (strip := study.strip(run)) is not None]
-        written.append(folder / STRIPS)
-        pd.DataFrame(rows, columns=["run", "strip"]).to_parquet(written[-1], index=False, compression="zstd")
+        written.append(_written(folder / STRIPS, rows, "run", "strip"))
     return written
 
 
@@ -67,24 +66,26 @@ def _done(study: Study) -> list[str]:
     return runs.loc[runs["status"] == "done", "run"].tolist()
 
 
+def _written(path: Path, rows: Sequence[tuple], *columns: str) -> Path:
+    pd.DataFrame(rows, columns=list(columns)).to_parquet(path, index=False, compression="zstd")
+    return path
+
+
 def _export_codes(study: Study, folder: Path, n: int) -> list[Path]:
-    kept, rows = schema.kept, []
+    kept, get = schema.kept, study.store.artefacts.get
     with study.store.engine.connect() as connection:
         found = connection.execute(select(kept.c.run, kept.c.kind, kept.c.address).order_by(kept.c.run, kept.c.kind))
-        for run, kind, address in found.all():
-            if kind.startswith("codes/"):
-                rows.append((run, kind, _first_rows(study.store.artefacts.get(address), n)))
+        codes = [(*row[:2], _first_rows(get(row.address), n)) for row in found.all() if row.kind.startswith("codes/")]
         pools = connection.execute(select(schema.pools)).all()
         about = connection.execute(select(schema.runs.c.run, schema.runs.c.pool)).all()
         origin = {row.run: row.about for row in connection.execute(select(schema.provenance))}
-    pd.DataFrame(rows, columns=["run", "kind", "codes"]).to_parquet(folder / CODES, index=False, compression="zstd")
-    truth = [(p.pool, p.about, pack_array(unpack_array(study.store.artefacts.get(p.factors))[:n])) for p in pools]
-    frame = pd.DataFrame(truth, columns=["pool", "about", "factors"])
-    frame.to_parquet(folder / POOLS, index=False, compression="zstd")
+    truth = [(p.pool, p.about, pack_array(unpack_array(get(p.factors))[:n])) for p in pools]
     of_runs = [(run, pool, origin[run]) for run, pool in about if run in origin]
-    frame = pd.DataFrame(of_runs, columns=["run", "pool", "provenance"])
-    frame.to_parquet(folder / "provenance.parquet", index=False, compression="zstd")
-    return [folder / CODES, folder / POOLS, folder / "provenance.parquet"]
+    return [
+        _written(folder / CODES, codes, "run", "kind", "codes"),
+        _written(folder / POOLS, truth, "pool", "about", "factors"),
+        _written(folder / "provenance.parquet", of_runs, "run", "pool", "provenance"),
+    ]
 
 
 def _first_rows(data: bytes, n: int) -> bytes:
@@ -203,8 +204,7 @@ def _take(store: Store, content: Content, place: str) -> int:
         store.artefacts.put(content["get"](address))
     with store.engine.begin() as connection:
         if "identity" not in head:
-            rows = [{"key": k, "value": content["head"][k]} for k in ("study", "identity", "spec")]
-            schema.insert(connection, schema.meta, rows)
+            schema.write_meta(connection, {key: content["head"][key] for key in ("study", "identity", "spec")})
         schema.insert(connection, schema.pools, fresh)
         connection.execute(schema.runs.delete().where(schema.runs.c.run.in_(new & set(here))))
         wanted = [row for row in content["runs"] if row["run"] in new or row["run"] not in here]

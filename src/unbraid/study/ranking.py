@@ -7,11 +7,12 @@ import pandas as pd
 
 from unbraid.metrics import METRICS
 from unbraid.study.frames import Study
-from unbraid.study.rescoring import table_of
 from unbraid.study.spec import MethodSpec, StudySpec
 from unbraid.study.store import Result
 from unbraid.study.tasks import tasks_of
 from unbraid.study.work import Order, perform
+
+OF_A_RUN = ["run", "dataset", "method", "strength", "seed"]
 
 
 def rank(
@@ -46,7 +47,7 @@ def rank(
     DataFrame
         dataset, place, method, strength, median, runs; the best first within each data set.
     """
-    table = table_of(study, metric)
+    table = _stored(study, metric)
     if method not in set(table["method"]):
         table = pd.concat([table, _fitted(study, method, metric, dict(parameters or {}), seeds, rows)])
     elif parameters:
@@ -59,6 +60,15 @@ def rank(
     return found.sort_values(["dataset", "place", "method"], ignore_index=True)[columns]
 
 
+def _stored(study: Study, metric: str) -> pd.DataFrame:
+    """Scores of the mean codes of every run that has this one."""
+    scores = study.scores().query("representation == 'mean'")
+    if metric not in set(scores["metric"]):
+        available = ", ".join(sorted(study.scores()["metric"].unique())) or "none"
+        raise ValueError(f"the study has no score {metric!r} for mean codes. Available: {available}.")
+    return study.runs()[OF_A_RUN].merge(scores.loc[scores["metric"] == metric, ["run", "value"]], on="run")
+
+
 def _fitted(
     study: Study, method: str, metric: str, parameters: dict[str, Any], seeds: int, rows: int | None
 ) -> pd.DataFrame:
@@ -67,14 +77,10 @@ def _fitted(
     entry = MethodSpec(name=method, parameters=parameters, rows=rows, seeds=seeds)
     plan = StudySpec.model_validate(spec.model_dump() | {"methods": [entry.model_dump()]})
     found = []
+    metrics = {"mean": [metric], "sampled": []}
     for task in tasks_of(plan):
-        order = Order(
-            task.run, task.config, task.files, {"mean": [metric], "sampled": []}, spec.protocol, None, 1000, None
-        )
-        result = perform(order)
+        result = perform(Order(task.run, task.config, task.files, metrics, spec.protocol, None, 1000, None))
         assert isinstance(result, Result)  # there is no deadline
         value = next(v for r, m, v in result.scores if (r, m) == ("mean", metric))
         found.append((task.run, task.dataset, task.method, task.strength, task.seed, value))
-    return pd.DataFrame(found, columns=["run", "dataset", "method", "strength", "seed", "value"]).astype(
-        {"strength": float}
-    )
+    return pd.DataFrame(found, columns=[*OF_A_RUN, "value"]).astype({"strength": float})

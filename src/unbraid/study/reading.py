@@ -12,7 +12,7 @@ from unbraid.methods import METHODS, methods_using
 from unbraid.study.evidence import known_of
 from unbraid.study.files import spec_file
 from unbraid.study.places import line_of
-from unbraid.study.spec import DataSpec, MethodSpec, StudySpec
+from unbraid.study.spec import DataSpec, MethodSpec, StudySpec, parameters_of
 
 # Parameters that do not identify a run, or that the engine sets.
 OWN = ("random_state", "checkpoint", "max_seconds", "progress", "log", "tensorboard", "device", "accelerate")
@@ -84,12 +84,8 @@ def _is_branch(part: Any) -> bool:
 
 
 def _keys_beside(key: Sequence[Any]) -> list[str]:
-    model: type[BaseModel] = StudySpec
-    if key[0] == "datasets":
-        model = DataSpec
-    elif key[0] == "methods":
-        model = MethodSpec
-    return list((model if len(key) > 1 else StudySpec).model_fields)
+    models: dict[Any, type[BaseModel]] = {"datasets": DataSpec, "methods": MethodSpec}
+    return list(models.get(key[0] if len(key) > 1 else None, StudySpec).model_fields)
 
 
 def _dotted(key: Sequence[Any]) -> str:
@@ -116,54 +112,51 @@ def _check_names(spec: StudySpec, text: str, file: str) -> None:
             if name not in allowed:
                 words = f"{data.name} has no option {name!r}. Valid: {', '.join(allowed) or 'none'}."
                 fail(("datasets", i, "options", name), words)
-    if unknown := sorted(set(spec.defaults) - _all_parameters(spec)):
+    if unknown := sorted(set(spec.defaults) - {p for method in spec.methods for p in _settable(method)}):
         fail(("defaults", unknown[0]), f"no method of this study has a parameter {unknown[0]!r}.")
     for i, method in enumerate(spec.methods):
         for name in method.datasets or []:
             if name not in titles:
                 fail(("methods", i, "datasets"), f"this study has no data set {name!r}. Valid: {', '.join(titles)}.")
         _check_method(method, i, fail)
-        _check_labels(spec, method, i, fail)
-        _check_rows(spec, method, i, fail)
+        for data in filter(method.joins, spec.datasets):
+            _check_data(data, method, i, fail)
         _check_values(spec, method, i, fail)
     _check_evidence(spec, fail)
 
 
 def _check_method(method: MethodSpec, i: int, fail: Fail) -> None:
     """Check that it has the parameters that are set or swept."""
-    known = _parameters(method.name)
-    for where, given in (("parameters", [method.parameters]), ("sweep", method.settings)):
-        for name in sorted({name for setting in given for name in setting}):
-            if name not in known or name in OWN:
-                valid = ", ".join(p for p in known if p not in OWN)
-                fail(("methods", i, where, name), f"{method.name} has no parameter {name!r}. Valid: {valid}.")
-    swept = {name for setting in method.settings for name in setting}
-    if method.strength is not None and method.strength not in {*swept, *method.parameters}:
-        names = ", ".join(sorted(swept)) or "nothing"
+    known = _settable(method)
+    for where, given in (("parameters", set(method.parameters)), ("sweep", method.swept)):
+        for name in sorted(given.difference(known)):
+            words = f"{method.name} has no parameter {name!r}. Valid: {', '.join(known)}."
+            fail(("methods", i, where, name), words)
+    if method.strength is not None and method.strength not in {*method.swept, *method.parameters}:
+        names = ", ".join(sorted(method.swept)) or "nothing"
         fail(("methods", i, "strength"), f"{method.strength!r} is not swept. Swept: {names}.")
 
 
-def _parameters(name: str) -> list[str]:
-    return list(METHODS[name].load()().get_params(deep=False))
+def _settable(method: MethodSpec) -> list[str]:
+    return [name for name in parameters_of(method.name) if name not in OWN]
 
 
-def _all_parameters(spec: StudySpec) -> set[str]:
-    return {p for method in spec.methods for p in _parameters(method.name) if p not in OWN}
-
-
-def _check_labels(spec: StudySpec, method: MethodSpec, i: int, fail: Fail) -> None:
-    if "labels" not in METHODS[method.name].needs:
-        return
+def _check_data(data: DataSpec, method: MethodSpec, i: int, fail: Fail) -> None:
+    """Check that the data set has the labels that a method needs, and rows that it can be fitted on."""
     from unbraid.datasets.conditional import Conditional
 
-    for data in spec.datasets:
-        joins = method.datasets is None or data.title in method.datasets
-        if joins and data.labels is None and not issubclass(_maker(data.name), Conditional):
-            fail(
-                ("methods", i, "name"),
-                f"{method.name} needs labels, and {data.title} has none. List the data sets it should run on: "
-                'datasets = ["gin-mixture"].',
-            )
+    about = METHODS[method.name]
+    needs_labels = "labels" in about.needs
+    if needs_labels and data.labels is None:
+        made = registry.entry(data.name).make()
+        if not (isinstance(made, type) and issubclass(made, Conditional)):
+            words = f"{method.name} needs labels, and {data.title} has none. List the data sets it should run on: "
+            fail(("methods", i, "name"), words + 'datasets = ["gin-mixture"].')
+    # Only methods trained step by step, without labels, on images that are not shrunk, can draw from the data set.
+    draws = about.trained and not needs_labels and data.shrink == 1
+    if method.rows is None and data.rows is None and not draws:
+        words = f"{method.title} on {data.title} needs a number of rows: set rows here, or in the data set's table."
+        fail(("methods", i, "name"), words)
 
 
 def _check_evidence(spec: StudySpec, fail: Fail) -> None:
@@ -178,48 +171,26 @@ def _check_evidence(spec: StudySpec, fail: Fail) -> None:
             known_of(data)
         except ValueError as error:
             fail(("datasets", i, first), str(error))
-        joined = [m for m in spec.methods if m.datasets is None or data.title in m.datasets]
-        uses = {name for m in joined for setting in m.settings for name in _uses(spec, m, setting)}
-        for name in data.evidence:
-            if name not in uses:
-                users = ", ".join(methods_using(name)) or "none"
-                fail(
-                    ("datasets", i, name), f"no method here uses {name} with its parameters. Methods that can: {users}."
-                )
-        for m in joined:
-            if m.rows is not None and any(set(_uses(spec, m, setting)) & set(data.evidence) for setting in m.settings):
+        uses = {
+            m.title: {name for setting in m.settings for name in spec.estimator(m, setting).uses}
+            for m in spec.methods
+            if m.joins(data)
+        }
+        for name in sorted(set(data.evidence).difference(*uses.values())):
+            users = ", ".join(methods_using(name)) or "none"
+            fail(("datasets", i, name), f"no method here uses {name} with its parameters. Methods that can: {users}.")
+        for m in spec.methods:
+            if m.rows is not None and uses.get(m.title, set()) & set(data.evidence):
                 fail(("datasets", i, first), f"{m.title} draws its own rows. Remove its rows.")
-
-
-def _uses(spec: StudySpec, method: MethodSpec, setting: dict[str, Any]) -> tuple[str, ...]:
-    defaults = {name: value for name, value in spec.defaults.items() if name in _parameters(method.name)}
-    return METHODS[method.name].load()(**defaults | method.parameters | setting).uses
-
-
-def _check_rows(spec: StudySpec, method: MethodSpec, i: int, fail: Fail) -> None:
-    """Only methods trained step by step, without labels, on images that are not shrunk, can draw from the data set."""
-    draws = METHODS[method.name].trained and "labels" not in METHODS[method.name].needs
-    for data in spec.datasets:
-        joins = method.datasets is None or data.title in method.datasets
-        if joins and method.rows is None and data.rows is None and (data.shrink > 1 or not draws):
-            words = f"{method.title} on {data.title} needs a number of rows: set rows here, or in the data set's table."
-            fail(("methods", i, "name"), words)
-
-
-def _maker(name: str) -> type:
-    made = registry.entry(name).make()
-    return made if isinstance(made, type) else object
 
 
 def _check_values(spec: StudySpec, method: MethodSpec, i: int, fail: Fail) -> None:
     """Reject now what an estimator would reject when it is fitted."""
-    cls, known = METHODS[method.name].load(), _parameters(method.name)
     if not METHODS[method.name].trained:  # these check their parameters together with the data
         return
     for setting in method.settings:
-        given = {k: v for k, v in spec.defaults.items() if k in known} | method.parameters | setting
         try:
-            cls(**given)._check_parameters()
+            spec.estimator(method, setting)._check_parameters()
         except (ValueError, TypeError) as error:
             where = next((k for k in setting if f"{k}=" in str(error)), None)
             key = ("methods", i, "sweep", where) if where else ("methods", i, "parameters")

@@ -8,7 +8,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 from sqlalchemy import select as query
 
 from unbraid.evaluation.protocol import find_protocol
@@ -66,7 +65,7 @@ def rescore(
     study.store.lock()
     try:
         with working(workers, None, rescored) as place:
-            return _Recorder(study.store, orders).work(place, progress)
+            return _record(study.store, orders, place, progress)
     finally:
         study.store.unlock()
 
@@ -117,51 +116,36 @@ def rescored(order: Rescoring) -> list[dict[str, Any]]:
     return [about | {"metric": metric, "value": value} for metric, value in found]
 
 
-class _Recorder:
-    """Hands out orders, and writes scores every few seconds."""
-
-    def __init__(self, store: Store, orders: Sequence[Rescoring]):
-        self.store, self.waiting, self.total = store, deque(orders), len(orders)
-        self.rows: list[dict[str, Any]] = []
-        self.failures: list[Failure] = []
-        self.added, self.written = 0, time.monotonic()
-
-    def work(self, place: InProcess | OnDask, progress: bool | None) -> int:
-        """Work until everything is scored; after Ctrl-C or an error, finished scores are kept."""
-        names = sorted({m if isinstance(m, str) else m.name for order in self.waiting for m in order.metrics})
-        running = 0
-        try:
-            with bar(f"rescore {', '.join(names[:3])}", total=self.total, show=progress) as advance:
-                while self.waiting or running:
-                    while self.waiting and running < place.window:
-                        place.submit(self.waiting.popleft())
-                        running += 1
-                    for outcome in place.outcomes(WAKE):
-                        running -= 1
-                        self._note(outcome)
-                        advance(1, failed=str(len(self.failures)))
-                    if time.monotonic() > self.written + WRITE_EVERY:
-                        self._write()
-        finally:
-            place.cancel()
-            self._write()
-        if self.failures:
-            first = self.failures[0]
-            raise ValueError(
-                f"{len(self.failures)} of {self.total} codes could not be scored; the scores of the others are kept. "
-                f"The first, {first.key}:\n{first.error}"
-            )
-        return self.added
-
-    def _note(self, outcome: list[dict[str, Any]] | Failure) -> None:
-        if isinstance(outcome, Failure):
-            self.failures.append(outcome)
-        else:
-            self.rows += outcome
-
-    def _write(self) -> None:
-        self.store.add_scores(self.rows)
-        self.added, self.rows, self.written = self.added + len(self.rows), [], time.monotonic()
+def _record(store: Store, orders: Sequence[Rescoring], place: InProcess | OnDask, progress: bool | None) -> int:
+    """Hand out orders and write scores every few seconds; after Ctrl-C or an error, finished scores are kept."""
+    names = sorted({m if isinstance(m, str) else m.name for order in orders for m in order.metrics})
+    waiting, failures, rows = deque(orders), list[Failure](), list[dict[str, Any]]()
+    running, added, written = 0, 0, time.monotonic()
+    try:
+        with bar(f"rescore {', '.join(names[:3])}", total=len(orders), show=progress) as advance:
+            while waiting or running:
+                while waiting and running < place.window:
+                    place.submit(waiting.popleft())
+                    running += 1
+                for outcome in place.outcomes(WAKE):
+                    running -= 1
+                    if isinstance(outcome, Failure):
+                        failures.append(outcome)
+                    else:
+                        rows += outcome
+                    advance(1, failed=str(len(failures)))
+                if time.monotonic() > written + WRITE_EVERY:
+                    store.add_scores(rows)
+                    added, rows, written = added + len(rows), [], time.monotonic()
+    finally:
+        place.cancel()
+        store.add_scores(rows)
+    if failures:
+        raise ValueError(
+            f"{len(failures)} of {len(orders)} codes could not be scored; the scores of the others are kept. "
+            f"The first, {failures[0].key}:\n{failures[0].error}"
+        )
+    return added + len(rows)
 
 
 def representations(study: Study) -> Iterator[tuple[str, str]]:
@@ -175,14 +159,3 @@ def representations(study: Study) -> Iterator[tuple[str, str]]:
     with study.store.engine.connect() as connection:
         for run, kind in connection.execute(asked).all():
             yield run, kind.removeprefix("codes/")
-
-
-def table_of(study: Study, metric: str, representation: str = "mean") -> pd.DataFrame:
-    """One row per run that has this score: run, dataset, method, strength, seed, value."""
-    scores = study.scores()
-    scores = scores[(scores["metric"] == metric) & (scores["representation"] == representation)]
-    if scores.empty:
-        available = ", ".join(sorted(study.scores()["metric"].unique())) or "none"
-        raise ValueError(f"the study has no score {metric!r} for {representation} codes. Available: {available}.")
-    columns = ["run", "dataset", "method", "strength", "seed"]
-    return study.runs()[columns].merge(scores[["run", "value"]], on="run")

@@ -1,6 +1,6 @@
 """The tables of a store, and their version."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Column, Connection, Float, Index, Integer, LargeBinary, MetaData, String, Table, Text, select
@@ -73,6 +73,10 @@ def insert(connection: Connection, table: Table, rows: Sequence[dict[str, Any]])
 
 def read_meta(connection: Connection) -> dict[str, str]:
     return {row.key: row.value for row in connection.execute(select(meta.c.key, meta.c.value))}
+
+
+def write_meta(connection: Connection, head: Mapping[str, str]) -> None:
+    insert(connection, meta, [{"key": key, "value": value} for key, value in head.items()])
 
 
 def check_version(connection: Connection, place: str) -> None:

@@ -2,18 +2,39 @@
 
 import hashlib
 import json
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from unbraid.datasets import registry
-from unbraid.evaluation.protocol import PROTOCOLS
+from unbraid.evaluation.protocol import find_protocol
 from unbraid.evaluation.registry import select
 from unbraid.methods import EVIDENCE, method_of
 from unbraid.study.sweeps import expand
 
 Representation = Literal["mean", "sampled"]
 Seeds = Annotated[int, Field(ge=1)] | Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1)]
+
+
+def _accepted_by(check: Callable[[Any], Any]) -> AfterValidator:
+    """The condition that ``check`` raises no ValueError; the value itself is kept."""
+
+    def same(value: Any) -> Any:
+        check(value)
+        return value
+
+    return AfterValidator(same)
+
+
+_of_metrics = _accepted_by(partial(select, observations=True))
+
+
+@cache
+def parameters_of(method: str) -> tuple[str, ...]:
+    """Names of the parameters of a method."""
+    return tuple(method_of(method).load()().get_params(deep=False))
 
 
 class _Part(BaseModel):
@@ -44,7 +65,7 @@ class DataSpec(_Part):
         Overrides the study's.
     """
 
-    name: str
+    name: Annotated[str, _accepted_by(registry.entry)]
     label: str | None = None
     options: dict[str, Any] = {}
     shrink: Annotated[int, Field(ge=1)] = 1
@@ -60,12 +81,6 @@ class DataSpec(_Part):
     def evidence(self) -> dict[str, str]:
         """The file of each piece of evidence."""
         return {name: getattr(self, name) for name in EVIDENCE if getattr(self, name) is not None}
-
-    @field_validator("name")
-    @classmethod
-    def _is_known(cls, name: str) -> str:
-        registry.entry(name)
-        return name
 
     @property
     def title(self) -> str:
@@ -95,26 +110,14 @@ class MethodSpec(_Part):
         Labels of the data sets it runs on; by default all.
     """
 
-    name: str
+    name: Annotated[str, _accepted_by(method_of)]
     label: str | None = None
     parameters: dict[str, Any] = {}
-    sweep: dict[str, Any] = {}
+    sweep: Annotated[dict[str, Any], _accepted_by(expand)] = {}
     strength: str | None = None
     rows: Annotated[int, Field(ge=10)] | None = None
     seeds: Seeds | None = None
     datasets: list[str] | None = None
-
-    @field_validator("name")
-    @classmethod
-    def _is_known(cls, name: str) -> str:
-        method_of(name)
-        return name
-
-    @field_validator("sweep")
-    @classmethod
-    def _expands(cls, sweep: dict[str, Any]) -> dict[str, Any]:
-        expand(sweep)
-        return sweep
 
     @property
     def title(self) -> str:
@@ -126,10 +129,18 @@ class MethodSpec(_Part):
         return expand(self.sweep)
 
     @property
+    def swept(self) -> set[str]:
+        """Names of the parameters that are swept."""
+        return {name for setting in self.settings for name in setting}
+
+    def joins(self, data: DataSpec) -> bool:
+        """Whether it runs on a data set."""
+        return self.datasets is None or data.title in self.datasets
+
+    @property
     def strength_name(self) -> str | None:
         """The parameter whose value is a run's strength."""
-        swept = {name for setting in self.settings for name in setting}
-        return self.strength or (next(iter(swept)) if len(swept) == 1 else None)
+        return self.strength or (next(iter(self.swept)) if len(self.swept) == 1 else None)
 
 
 class StudySpec(_Part):
@@ -165,9 +176,9 @@ class StudySpec(_Part):
     about: str = ""
     seeds: Seeds = 5
     representations: Annotated[list[Representation], Field(min_length=1)] = ["mean", "sampled"]
-    metrics: Literal["all"] | Annotated[list[str], Field(min_length=1)] = "all"
-    leave_out: dict[Representation, list[str]] = {}
-    protocol: str = "fast"
+    metrics: Annotated[Literal["all"] | Annotated[list[str], Field(min_length=1)], _of_metrics] = "all"
+    leave_out: dict[Representation, Annotated[list[str], _of_metrics]] = {}
+    protocol: Annotated[str, _accepted_by(find_protocol)] = "fast"
     pool: Annotated[int, Field(ge=50)] = 10_000
     pool_seed: Annotated[int, Field(ge=0)] = 0
     checkpoint_every: Annotated[int, Field(ge=1)] = 1000
@@ -175,31 +186,20 @@ class StudySpec(_Part):
     datasets: Annotated[list[DataSpec], Field(min_length=1)]
     methods: Annotated[list[MethodSpec], Field(min_length=1)]
 
-    @field_validator("protocol")
-    @classmethod
-    def _is_a_protocol(cls, name: str) -> str:
-        if name not in PROTOCOLS:
-            raise ValueError(f"unknown protocol {name!r}. Valid protocols: {', '.join(PROTOCOLS)}.")
-        return name
-
-    @field_validator("metrics")
-    @classmethod
-    def _are_metrics(cls, names: str | list[str]) -> str | list[str]:
-        select(names, observations=True)
-        return names
-
-    @field_validator("leave_out")
-    @classmethod
-    def _are_metrics_too(cls, names: dict[str, list[str]]) -> dict[str, list[str]]:
-        for left in names.values():
-            select(left, observations=True)
-        return names
-
     @property
     def identity(self) -> str:
         """Fingerprint of what is set in the spec, apart from its description; defaults added later do not change it."""
         given = self.model_dump_json(exclude={"about"}, exclude_defaults=True)
         return hashlib.sha256(json.dumps(json.loads(given), sort_keys=True).encode()).hexdigest()[:16]
+
+    def parameters(self, method: MethodSpec, setting: dict[str, Any]) -> dict[str, Any]:
+        """Parameters of a method with one of its settings."""
+        known = parameters_of(method.name)
+        return {k: v for k, v in self.defaults.items() if k in known} | method.parameters | setting
+
+    def estimator(self, method: MethodSpec, setting: dict[str, Any]) -> Any:
+        """The method with these parameters, not fitted."""
+        return method_of(method.name).load()(**self.parameters(method, setting))
 
     def metrics_of(self, representation: str) -> list[str]:
         """Names of the metrics to compute for a representation."""

@@ -11,13 +11,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from sqlalchemy import Connection, Engine, bindparam, create_engine, event, func, inspect, select
+from sqlalchemy import Connection, Engine, create_engine, event, func, inspect, select
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DatabaseError, OperationalError
 from sqlalchemy.pool import NullPool
 
 from unbraid.study import schema
-from unbraid.study.artefacts import Artefacts, Folder, checked, sha256
+from unbraid.study.artefacts import Folder, checked, sha256
 from unbraid.study.schema import StoreError
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Store:
         self._check(create)
 
     @property
-    def artefacts(self) -> Artefacts:
+    def artefacts(self) -> "Folder | _InTable":
         return _InTable(self._begin) if self.is_url else Folder(self.folder / "artefacts")
 
     @property
@@ -112,8 +112,7 @@ class Store:
                     if names and not self.is_url:
                         raise StoreError(f"{self.shown} is a database of another application; it was not changed.")
                     schema.metadata.create_all(connection)
-                    head = {"schema": str(schema.VERSION), "unbraid": __version__}
-                    connection.execute(schema.meta.insert(), [{"key": k, "value": v} for k, v in head.items()])
+                    schema.write_meta(connection, {"schema": str(schema.VERSION), "unbraid": __version__})
                 schema.check_version(connection, self.shown)
         except OperationalError as error:
             raise StoreError(f"{self.shown} cannot be opened: {str(error.orig).strip()}.") from error
@@ -193,11 +192,10 @@ class Store:
                     "the spec changed. Give another --store, or the original spec, which `unbraid study export` writes."
                 )
             if "identity" not in head:
-                rows = {"study": name, "identity": identity, "spec": spec}
-                connection.execute(schema.meta.insert(), [{"key": k, "value": v} for k, v in rows.items()])
-            known = set(connection.execute(select(schema.runs.c.run)).scalars())
-            schema.insert(connection, schema.runs, [_row_of(task) for task in tasks if task.run not in known])
+                schema.write_meta(connection, {"study": name, "identity": identity, "spec": spec})
             runs = schema.runs
+            known = set(connection.execute(select(runs.c.run)).scalars())
+            schema.insert(connection, runs, [_row_of(task) for task in tasks if task.run not in known])
             connection.execute(runs.update().where(runs.c.status == "running").values(status="pending"))
 
     def pending(self, within: Iterable[str]) -> list[str]:
@@ -209,14 +207,19 @@ class Store:
 
     def mark(self, names: Sequence[str], status: str) -> None:
         """Set the status of some runs."""
-        runs = schema.runs
-        with self._reporting_failures(), self._begin() as connection:
-            connection.execute(runs.update().where(runs.c.run.in_(names)).values(status=status))
+        self._set(schema.runs.c.run.in_(names), status=status)
 
-    def record(self, results: Sequence[Result]) -> None:
-        """Store results: artefacts first, then all rows in one transaction."""
-        with self._reporting_failures():
-            self._record(results)
+    def fail(self, run: str, error: str) -> None:
+        """Store why a run failed."""
+        self._set(schema.runs.c.run == run, status="failed", error=error)
+
+    def retry(self) -> int:
+        """Make failed runs pending; return their number."""
+        return self._set(schema.runs.c.status == "failed", status="pending", error=None)
+
+    def _set(self, which: Any, **values: Any) -> int:
+        with self._reporting_failures(), self._begin() as connection:
+            return connection.execute(schema.runs.update().where(which).values(values)).rowcount
 
     @contextmanager
     def _reporting_failures(self) -> Iterator[None]:
@@ -230,41 +233,25 @@ class Store:
                 "space, start the server) and resume with the same command."
             ) from error
 
-    def _record(self, results: Sequence[Result]) -> None:
-        artefacts = self.artefacts
-        addresses = [{kind: artefacts.put(data) for kind, data in r.artefacts.items()} for r in results]
-        with self._begin() as connection:
-            known = set(connection.execute(select(schema.pools.c.pool)).scalars())
-        fresh = {r.pool: r for r in results if r.pool not in known}
-        pools = [
-            {"pool": pool, "about": json.dumps(r.pool_about, sort_keys=True), "factors": artefacts.put(r.factors)}
-            for pool, r in fresh.items()
-        ]
-        with self._begin() as connection:
-            schema.insert(connection, schema.pools, pools)
-            for table, rows in _rows_of(results, addresses).items():
-                connection.execute(table.delete().where(table.c.run.in_([r.run for r in results])))
-                schema.insert(connection, table, rows)
-            names = ("status", "error", "seconds", "steps", "pool")
-            update = schema.runs.update().where(schema.runs.c.run == bindparam("of"))
-            update = update.values({name: bindparam(f"new_{name}") for name in names})
-            news = [("done", None, r.seconds, r.steps, r.pool) for r in results]
-            rows = [{f"new_{k}": v for k, v in zip(names, new)} | {"of": r.run} for r, new in zip(results, news)]
-            connection.execute(update, rows)
-
-    def fail(self, run: str, error: str) -> None:
-        """Store why a run failed."""
-        runs = schema.runs
-        with self._reporting_failures(), self._begin() as connection:
-            connection.execute(runs.update().where(runs.c.run == run).values(status="failed", error=error))
-
-    def retry(self) -> int:
-        """Make failed runs pending; return their number."""
-        runs = schema.runs
-        with self._begin() as connection:
-            return connection.execute(
-                runs.update().where(runs.c.status == "failed").values(status="pending", error=None)
-            ).rowcount
+    def record(self, results: Sequence[Result]) -> None:
+        """Store results: artefacts first, then all rows in one transaction."""
+        artefacts, runs = self.artefacts, schema.runs
+        with self._reporting_failures():
+            addresses = [{kind: artefacts.put(data) for kind, data in r.artefacts.items()} for r in results]
+            with self._begin() as connection:
+                known = set(connection.execute(select(schema.pools.c.pool)).scalars())
+            pools = [
+                {"pool": pool, "about": json.dumps(r.pool_about, sort_keys=True), "factors": artefacts.put(r.factors)}
+                for pool, r in {r.pool: r for r in results if r.pool not in known}.items()
+            ]
+            with self._begin() as connection:
+                schema.insert(connection, schema.pools, pools)
+                for table, rows in _rows_of(results, addresses).items():
+                    connection.execute(table.delete().where(table.c.run.in_([r.run for r in results])))
+                    schema.insert(connection, table, rows)
+                for r in results:
+                    done = {"status": "done", "error": None, "seconds": r.seconds, "steps": r.steps, "pool": r.pool}
+                    connection.execute(runs.update().where(runs.c.run == r.run).values(done))
 
     def add_scores(self, rows: Sequence[dict[str, Any]]) -> None:
         """Add scores, replacing those of the same run, representation, protocol and metric."""
@@ -290,10 +277,8 @@ class Store:
 
 def _write_ahead(connection: Any, record: Any) -> None:
     """Allow readers beside one writer; commits survive a killed process."""
-    cursor = connection.cursor()
-    cursor.execute("PRAGMA journal_mode=WAL")
-    cursor.execute("PRAGMA synchronous=NORMAL")
-    cursor.close()
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA synchronous=NORMAL")
 
 
 def _row_of(task: "Task") -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Sweeps as data: product, zip and chain of parameter values, and tables of them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import product
 from typing import Any
 
@@ -30,11 +30,10 @@ def expand(sweep: Mapping[str, Any]) -> list[dict[str, Any]]:
     [{'beta': 1}, {'beta': 2}, {'gamma': 5}]
     """
     plain = {name: values for name, values in sweep.items() if name not in WORDS}
-    parts = [_product(plain)]
-    if "product" in sweep:
-        parts.append(_product(_table(sweep["product"], "product")))
-    if "zip" in sweep:
-        parts.append(_zip(_table(sweep["zip"], "zip")))
+    parts = [_settings(plain, product)]
+    for word, join in (("product", product), ("zip", zip)):
+        if word in sweep:
+            parts.append(_settings(_table(sweep[word], word), join))
     if "chain" in sweep:
         if not isinstance(sweep["chain"], list):
             raise ValueError("chain is a list of sweeps, as in chain = [{beta = [1, 2]}, {beta = [10]}].")
@@ -55,21 +54,11 @@ def _table(value: Any, word: str) -> Mapping[str, Any]:
     return value
 
 
-def _product(lists: Mapping[str, Any]) -> list[dict[str, Any]]:
-    _check_lists(lists)
-    return [dict(zip(lists, values)) for values in product(*lists.values())]
-
-
-def _zip(lists: Mapping[str, Any]) -> list[dict[str, Any]]:
-    _check_lists(lists)
-    lengths = {name: len(values) for name, values in lists.items()}
-    if len(set(lengths.values())) > 1:
-        lengths_shown = ", ".join(f"{name} has {n}" for name, n in lengths.items())
-        raise ValueError(f"zip needs lists of equal length: {lengths_shown}.")
-    return [dict(zip(lists, values)) for values in zip(*lists.values())]
-
-
-def _check_lists(lists: Mapping[str, Any]) -> None:
+def _settings(lists: Mapping[str, Any], join: Callable[..., Iterable[tuple]]) -> list[dict[str, Any]]:
     for name, values in lists.items():
         if not isinstance(values, list) or not values:
             raise ValueError(f"{name} = {values!r} is swept, so it must be a list with at least one value.")
+    if join is zip and len({len(values) for values in lists.values()}) > 1:
+        lengths_shown = ", ".join(f"{name} has {len(values)}" for name, values in lists.items())
+        raise ValueError(f"zip needs lists of equal length: {lengths_shown}.")
+    return [dict(zip(lists, values)) for values in join(*lists.values())]

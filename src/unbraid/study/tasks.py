@@ -64,7 +64,7 @@ def tasks_of(spec: StudySpec) -> list[Task]:
     known: dict[str, int] = {}
     for data in spec.datasets:
         for method in spec.methods:
-            if method.datasets is not None and data.title not in method.datasets:
+            if not method.joins(data):
                 continue
             for setting in method.settings:
                 for place, seed in enumerate(_seeds(spec, data, method)):
@@ -88,9 +88,7 @@ def _seeds(spec: StudySpec, data: DataSpec, method: MethodSpec) -> list[int]:
 def _task(
     spec: StudySpec, data: DataSpec, method: MethodSpec, setting: dict[str, Any], seed: int, place: int, index: int
 ) -> Task:
-    known = _parameters(method.name)
-    defaults = {name: value for name, value in spec.defaults.items() if name in known}
-    parameters = defaults | method.parameters | setting
+    parameters = spec.parameters(method, setting)
     config = {
         "dataset": data_config(data),
         "method": method.name,
@@ -100,11 +98,10 @@ def _task(
         "pool": {"n": spec.pool, "seed": spec.pool_seed},
         "sampled": "sampled" in spec.representations,
     }
-    marks = marks_of(data, METHODS[method.name].load()(**parameters).uses) if data.evidence else {}
+    marks = marks_of(data, spec.estimator(method, setting).uses) if data.evidence else {}
     if marks:
         config["evidence"] = marks
-    name = method.strength_name
-    value = None if name is None else parameters.get(name)
+    value = parameters.get(method.strength_name or "")
     strength = float(value) if isinstance(value, int | float) else None
     run = address_of({"config": config, "code": _code(method.name)})
     files = {name: data.evidence[name] for name in marks}
@@ -117,22 +114,12 @@ def data_config(data: DataSpec) -> dict[str, Any]:
 
 
 @cache
-def _parameters(name: str) -> frozenset[str]:
-    return frozenset(METHODS[name].load()().get_params(deep=False))
-
-
-@cache
 def _code(method: str) -> dict[str, Any]:
     """Versions that affect results: of this package, to the minor number, and of torch for methods that need it."""
-    packages = ["unbraid", *(["torch"] if "torch" in METHODS[method].needs else [])]
-    return {"revision": REVISION, **{name: _minor(name) for name in packages}}
-
-
-def _minor(package: str) -> str:
     from unbraid import __version__
 
-    found = __version__ if package == "unbraid" else version(package)
-    return ".".join(found.split(".")[:2])
+    found = {"unbraid": __version__} | ({"torch": version("torch")} if "torch" in METHODS[method].needs else {})
+    return {"revision": REVISION} | {name: ".".join(number.split(".")[:2]) for name, number in found.items()}
 
 
 def address_of(content: Any) -> str:

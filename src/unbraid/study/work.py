@@ -139,7 +139,7 @@ def _training_data(order: Order, method: Method) -> Any:
     config = order.config
     about, rows = config["dataset"], config["rows"]
     if order.files:
-        return observed(_rows_once(_key(about)), order.files, config["evidence"])
+        return observed(_rows_once(_key(about), about["rows"], TRAINING_SEED)[0], order.files, config["evidence"])
     data, own = _dataset(_key(about)), np.random.default_rng([TRAINING_SEED, config["seed"]])
     if "labels" in method.needs:
         if not isinstance(data, Conditional):
@@ -149,7 +149,7 @@ def _training_data(order: Order, method: Method) -> Any:
         return Observations(X, labels=labels)
     if rows is not None:
         return _shrunk(data.sample(rows, random_state=own)[0], about["shrink"])
-    return data if about["rows"] is None else _rows_once(_key(about))
+    return data if about["rows"] is None else _rows_once(_key(about), about["rows"], TRAINING_SEED)[0]
 
 
 def _key(about: dict[str, Any]) -> tuple[Any, ...]:
@@ -162,26 +162,20 @@ def _dataset(key: tuple[Any, ...]) -> Any:
     return datasets.load(key[0], **dict(key[1]))
 
 
-@lru_cache(maxsize=2)
-def _rows_once(key: tuple[Any, ...]) -> np.ndarray:
-    """The training rows of a data set, cached for the worker's next task."""
-    return _drawn(key, key[3], TRAINING_SEED)[0]
-
-
-@lru_cache(maxsize=2)
-def _pool_once(key: tuple[Any, ...], n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    return _drawn(key, n, seed)
-
-
 def _drawn(key: tuple[Any, ...], n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Observations and factors, drawn in blocks so that large images are shrunk before all of them are in memory."""
     data = _dataset(key)
-    pictures, truth = [], []
+    blocks = []
     for start in range(0, n, BLOCK):
         X, factors = data.sample(min(BLOCK, n - start), random_state=[seed, start])
-        pictures.append(_shrunk(X, key[2]))
-        truth.append(factors)
-    return np.concatenate(pictures), np.concatenate(truth)
+        blocks.append((_shrunk(X, key[2]), factors))
+    pictures, truth = map(np.concatenate, zip(*blocks))
+    return pictures, truth
+
+
+# Kept for the worker's next task.
+_rows_once = lru_cache(maxsize=2)(_drawn)
+_pool_once = lru_cache(maxsize=2)(_drawn)
 
 
 def _shrunk(X: np.ndarray, by: int) -> np.ndarray:
@@ -204,14 +198,12 @@ def _shrunk(X: np.ndarray, by: int) -> np.ndarray:
 
 def pool_of(config: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
     """Observations and factors of the pinned pool, and its description."""
-    n, seed = config["pool"]["n"], config["pool"]["seed"]
-    X, factors = _pool_once(_key(config["dataset"]), n, seed)
-    data = _dataset(_key(config["dataset"]))
+    key, pool = _key(config["dataset"]), config["pool"]
+    X, factors = _pool_once(key, pool["n"], pool["seed"])
     about = {
         "dataset": config["dataset"],
-        "n": n,
-        "seed": seed,
-        "factor_names": list(data.factor_names),
+        **pool,
+        "factor_names": list(_dataset(key).factor_names),
         "shape": list(X.shape[1:]),
         "fingerprint": Observations(X).fingerprint(),
     }

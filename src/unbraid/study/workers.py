@@ -19,6 +19,7 @@ from distributed import Client, LocalCluster, Status, WorkerPlugin, wait
 from distributed.scheduler import KilledWorker
 
 PATIENCE = 5  # rounds of Dask's own retries that may end with dead workers and no progress before it is a failure
+ANSWER = 20.0  # seconds for a scheduler to answer
 LOOK_EVERY = 5.0  # seconds between checks of the workers
 GONE = "the connection to the scheduler is lost. Start it again, then resume with the same command."
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -250,19 +251,18 @@ def _fill_up(cluster: LocalCluster, n: int) -> None:
 @contextmanager
 def _client(address: str) -> Iterator[Client]:
     try:
-        client = Client(address, timeout=20)
+        client = Client(address, timeout=ANSWER)
     except (OSError, TimeoutError) as error:
         raise ConnectionError(
             f"no scheduler answers at {address}: {error}. Start one with `dask scheduler`."
         ) from error
     try:
-        deadline = time.monotonic() + 60
-        while not client.scheduler_info(n_workers=-1)["workers"]:
-            if time.monotonic() > deadline:
-                raise ConnectionError(
-                    f"the scheduler at {address} has no workers. Start one with `dask worker {address}`."
-                )
-            time.sleep(0.2)
+        try:
+            client.wait_for_workers(1, timeout=60)
+        except TimeoutError as error:
+            raise ConnectionError(
+                f"the scheduler at {address} has no workers. Start one with `dask worker {address}`."
+            ) from error
         yield client
     finally:
         client.close(timeout=5)

@@ -11,7 +11,7 @@ let number = 0;
 
 export class Run {
   constructor(index, info, page) {
-    Object.assign(this, { index, info, page, position: [...info.start], sliders: new Map(), rest: null });
+    Object.assign(this, { index, info, page, position: [...info.start], sliders: new Map(), rest: null, moves: 0, shown: {} });
     this.picture = rowCanvas({ className: "now pixels" });
     this.caption = element("figcaption");
     this.strips = element("div");
@@ -110,6 +110,7 @@ export class Run {
   }
 
   refresh() {
+    this.moves += 1;
     delete this.panel.dataset.settled;
     for (const { info, range, value, matched, face } of this.sliders.values()) {
       const now = this.position[info.code];
@@ -125,6 +126,12 @@ export class Run {
     this.page.positionChanged();
   }
 
+  // The panel is settled once its picture and all below it show the newest position.
+  showed(part, moves) {
+    this.shown[part] = moves;
+    if (this.shown.now === this.moves && this.shown.rest === this.moves) this.panel.dataset.settled = this.moves;
+  }
+
   async rename(info, field) {
     try {
       const answer = await (await ask("name", { run: this.index, code: info.code, name: field.value })).json();
@@ -138,6 +145,7 @@ export class Run {
   }
 
   async drawNow() {
+    const { moves } = this;
     const question = { run: this.index, codes: [this.position], client: `${client}-${this.index}`, number: ++number };
     const rows = await askRows("decode", question, 1);
     if (!rows) return;
@@ -145,9 +153,11 @@ export class Run {
     const where = this.info.sliders.map((s) => `${s.name} ${format(question.codes[0][s.code])}`).join(", ");
     this.picture.setAttribute("aria-label", `${this.info.decodes ? "Decoded data" : "Nearest example"} at ${where}`);
     this.picture.dataset.drawn = question.number;
+    this.showed("now", moves);
   }
 
   async drawStripsAndNear() {
+    const { moves } = this;
     const sliders = this.info.sliders.filter((s) => !s.quiet || this.rest.open);
     const codes = sliders.flatMap((s) => steps(s).map((value) => this.position.with(s.code, value)));
     const rows = await askRows("decode", { run: this.index, codes }, codes.length);
@@ -166,7 +176,7 @@ export class Run {
       button.addEventListener("click", () => this.page.goToExample(found[i]));
       return button;
     }));
-    this.panel.dataset.settled = number;
+    this.showed("rest", moves);
   }
 }
 

@@ -11,11 +11,13 @@ from unbraid.evaluation.claims import Claim
 from unbraid.evaluation.interval import interval
 from unbraid.report.drawing import panels
 from unbraid.study.analysis.answers import Answer
-from unbraid.study.analysis.claims import judged
-from unbraid.study.analysis.frames import DISENTANGLEMENT, Floats, StudyLike, chosen_metrics, scored
+from unbraid.study.analysis.claims import estimated
+from unbraid.study.analysis.frames import DISENTANGLEMENT, Floats, chosen_metrics, scored
 from unbraid.study.analysis.paper import METRIC_TITLES, PAPER, metric_title
 from unbraid.study.analysis.resampling import by_dataset, rank_correlations
+from unbraid.study.frames import Study
 
+LIMITS = (-2.0, 2.0)  # of a difference of correlations
 PAIRS = {  # strongly correlated according to the paper
     ("beta_vae", "factor_vae"): "beta-vae-with-factor-vae",
     ("mig", "dci_disentanglement"): "mig-with-dci",
@@ -60,7 +62,7 @@ def heat_matrix(ax: Any, values: Floats, rows: Sequence[str], columns: Sequence[
 
 
 def agreement(
-    study: StudyLike,
+    study: Study,
     *,
     metrics: Sequence[str] | None = None,
     representation: str = "mean",
@@ -122,17 +124,13 @@ def _claims(mean: Floats, drawn: Floats, names: list[str]) -> tuple[Claim, ...]:
 
     claims = []
     if len(plain) > 1:
-        claims.append(_judged("metrics-correlated", others(mean), others(drawn)))
+        claims.append(estimated("metrics-correlated", others(mean), others(drawn), LIMITS))
     if len(plain) > 2:
         for (a, b), claim in PAIRS.items():
             if a in place and b in place:
-                gap = [c[..., place[a], place[b]] - others(c) for c in (mean, drawn)]
-                claims.append(_judged(claim, *gap))
+                gap, again = (c[..., place[a], place[b]] - others(c) for c in (mean, drawn))
+                claims.append(estimated(claim, gap, again, LIMITS))
     if len(plain) > 1 and "modularity" in place:
-        gap = [others(c) - c[..., place["modularity"], :][..., plain].mean(axis=-1) for c in (mean, drawn)]
-        claims.append(_judged("modularity-apart", *gap))
+        gap, again = (others(c) - c[..., place["modularity"], :][..., plain].mean(axis=-1) for c in (mean, drawn))
+        claims.append(estimated("modularity-apart", gap, again, LIMITS))
     return tuple(claims)
-
-
-def _judged(claim: str, value: Floats, drawn: Floats) -> Claim:
-    return judged(claim, value, *interval(value, drawn, (-2.0, 2.0)))

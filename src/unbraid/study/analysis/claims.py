@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unbraid.evaluation.claims import Claim, Part
+from unbraid.evaluation.interval import interval
 from unbraid.study.analysis.paper import FIGURES, variance_range
 
 
@@ -28,3 +29,11 @@ def judged(claim: str, value: ArrayLike, low: ArrayLike, high: ArrayLike, *, par
     found = {name: Part(*map(float, row)) for name, row in zip(parts, numbers, strict=True)}
     needed = ("An interval needs three seeds or more of each setting.",) * bool(np.isnan(numbers).any())
     return CLAIMS[claim].judge(found, *needed)
+
+
+def estimated(
+    claim: str, value: ArrayLike, drawn: ArrayLike, limits: tuple[float, float], *, parts: Sequence[str] = ("",)
+) -> Claim:
+    """:func:`judged` by a figure and its resamples; ``limits`` are the least and largest value that it can have."""
+    low, high = interval(np.asarray(value), np.asarray(drawn), limits)
+    return judged(claim, value, low, high, parts=parts)

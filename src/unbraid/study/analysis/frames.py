@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,22 +11,12 @@ from numpy.typing import NDArray
 
 from unbraid.metrics import METRICS
 from unbraid.study.analysis.answers import Unanswerable
+from unbraid.study.frames import Study
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
 SETTING = ["dataset", "method", "strength"]  # shared by the runs of a cell, which differ in their seeds
-
-
-class StudyLike(Protocol):
-    """What the questions need from a study: frames as returned by :func:`unbraid.study.open`."""
-
-    def runs(self) -> Any: ...
-    def scores(self) -> Any: ...
-    def losses(self) -> Any: ...
-    def codes(self, run: str, representation: str = "mean") -> NDArray: ...
-    def factors(self, run: str) -> NDArray: ...
-    def strip(self, run: str) -> NDArray | None: ...
 
 
 @dataclass(frozen=True)
@@ -66,15 +56,15 @@ class Scored:
         return self.frame[list(metrics)].to_numpy(np.float64)
 
 
-def scored(study: StudyLike, representation: str = "mean", *, methods: Sequence[str] | str | None = None) -> Scored:
+def scored(study: Study, representation: str = "mean", *, all_methods: bool = False) -> Scored:
     """Runs with their scores.
 
     Parameters
     ----------
     study : Study
     representation : {"mean", "sampled"}
-    methods : sequence of str, "all", optional
-        By default those that were run with several strengths, or all if there are none.
+    all_methods : bool
+        By default only those that were run with several strengths, or all if there are none.
 
     Returns
     -------
@@ -92,8 +82,10 @@ def scored(study: StudyLike, representation: str = "mean", *, methods: Sequence[
     wide = kept.pivot_table(index="run", columns="metric", values="value", dropna=False).reset_index()
     named = runs[["run", *SETTING, "seed"]].assign(strength=runs["strength"].astype(float))
     frame = named.merge(wide, on="run", how="inner")
-    chosen = _methods(frame, methods)
-    frame = frame[frame["method"].isin(chosen)].sort_values([*SETTING, "seed", "run"]).reset_index(drop=True)
+    swept = frame.groupby("method")["strength"].transform("nunique") > 1
+    if swept.any() and not all_methods:
+        frame = frame[swept]
+    frame = frame.sort_values([*SETTING, "seed", "run"]).reset_index(drop=True)
     found = [name for name in wide.columns if name != "run"]
     whole = [name for name in found if not frame[name].isna().any()]
     return Scored(frame, tuple(whole), tuple(name for name in found if name not in whole))
@@ -109,21 +101,6 @@ def tidy(axes: Mapping[str, Iterable[Any]], columns: Mapping[str, Any]) -> pd.Da
     return frame.assign(**{name: np.ravel(values) for name, values in columns.items()})
 
 
-def _methods(frame: Any, methods: Sequence[str] | str | None) -> list[str]:
-    there = sorted(frame["method"].unique())
-    if methods == "all":
-        return there
-    if methods is None:
-        strengths = frame.groupby("method")["strength"].nunique()
-        return [name for name in there if strengths[name] > 1] or there
-    unknown = [name for name in methods if name not in there]
-    if unknown:
-        raise ValueError(
-            f"there are no scored runs of {', '.join(map(repr, unknown))}. Methods with scores: {', '.join(there)}."
-        )
-    return list(methods)
-
-
 def chosen_metrics(table: Scored, metrics: Sequence[str] | None, default: Sequence[str], least: int = 1) -> list[str]:
     """The metrics asked for, or those of ``default`` that every run has; an error where there are too few."""
     names = [name for name in default if name in table.metrics] if metrics is None else list(metrics)
@@ -131,11 +108,9 @@ def chosen_metrics(table: Scored, metrics: Sequence[str] | None, default: Sequen
     missing = [name for name in names if name not in table.metrics]
     if missing or len(names) < least:
         partly = f" Missing for some runs: {', '.join(table.left_out)}." if table.left_out else ""
-        wanted = (
-            f"{', '.join(missing)} is not scored for every run"
-            if missing
-            else f"{len(names)} of the usual metrics are scored"
-        )
+        wanted = f"{', '.join(missing)} is not scored for every run"
+        if not missing:
+            wanted = f"{len(names)} of the usual metrics are scored"
         raise Unanswerable(
             f"{wanted}; this question needs at least {least}, for every run. Available: "
             f"{', '.join(table.metrics) or 'none'}.{partly} Add one with `unbraid study rescore --metrics NAME`."

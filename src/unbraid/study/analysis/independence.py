@@ -9,14 +9,20 @@ import pandas as pd
 from unbraid.evaluation.interval import interval
 from unbraid.report.drawing import BLUE, RED, panels, quiet
 from unbraid.study.analysis.answers import Answer, Unanswerable
-from unbraid.study.analysis.claims import judged
-from unbraid.study.analysis.frames import SETTING, Floats, Ints, StudyLike, scored
+from unbraid.study.analysis.claims import estimated
+from unbraid.study.analysis.frames import SETTING, Floats, Ints, scored
 from unbraid.study.analysis.paper import PAPER, method_title
 from unbraid.study.analysis.resampling import over_seeds, rank_correlations
+from unbraid.study.frames import Study
 
 TC = "total_correlation"
 WEAKER = "annealed-vae"  # its strength is a capacity: more of it regularises less; the paper leaves it out as well
 CLAIMS = ("mean-tc-grows", "sampled-tc-falls", "mean-codes-stay-correlated")  # in the order of _trends
+
+NOTES = (
+    "Trend: Spearman's correlation of strength and total correlation over the runs of a method; 1 is an increase.",
+    "AnnealedVAE is left out of the claims: a larger capacity regularises less.",
+)
 
 
 @dataclass(frozen=True)
@@ -51,7 +57,7 @@ class Independence(Answer):
         return fig
 
 
-def independence(study: StudyLike, *, n_resamples: int = 500, random_state: int = 0) -> Independence:
+def independence(study: Study, *, n_resamples: int = 500, random_state: int = 0) -> Independence:
     """Total correlation (Gaussian) of the mean and of the sampled codes, over the strength of the regulariser.
 
     The trend is Spearman's correlation of strength and total correlation over the runs of a method.
@@ -79,7 +85,8 @@ def independence(study: StudyLike, *, n_resamples: int = 500, random_state: int 
     values = frame[["strength", "mean", "sampled"]].to_numpy(np.float64)
     names = frame[["dataset", "method"]].drop_duplicates().sort_values(["dataset", "method"])
     counted = (names["method"] != WEAKER).to_numpy()
-    arrays = (values, groups, _strongest(frame))
+    strongest = frame["strength"] == frame.groupby(["dataset", "method"])["strength"].transform("max")
+    arrays = (values, groups, strongest.to_numpy())
     found, drawn = over_seeds(_trends, cells, arrays, n_resamples, random_state)
     low, high = interval(found, drawn, (-1.0, 1.0))
     table = names.merge(pd.DataFrame({"representation": ["mean", "sampled"], "paper": ["rises", "falls"]}), how="cross")
@@ -87,19 +94,18 @@ def independence(study: StudyLike, *, n_resamples: int = 500, random_state: int 
     table = table[["dataset", "method", "representation", "trend", "low", "high", "paper"]]
     table.loc[table["method"] == WEAKER, "paper"] = ""
     overall, again = (x[..., counted, :].mean(axis=-2) for x in (found, drawn))
-    ends = interval(overall, again, (-1.0, 1.0))
     return Independence(
         title="Do the regularisers make the codes independent?",
         table=table,
-        claims=tuple(judged(claim, *figure) for claim, *figure in zip(CLAIMS, overall, *ends)),
+        claims=tuple(estimated(claim, overall[k], again[:, k], (-1.0, 1.0)) for k, claim in enumerate(CLAIMS)),
         source=f"{PAPER}, section 5.1, figure 1 (Color-dSprites; the paper prints no numbers)",
         n_runs=len(frame),
-        notes=_notes(counted),
+        notes=NOTES[: 1 if counted.all() else 2],
         levels=_levels(frame),
     )
 
 
-def _both(study: StudyLike) -> Any:
+def _both(study: Study) -> Any:
     """One row per run with finite strength: total correlation of its mean and of its sampled codes."""
     mean, sampled = scored(study, "mean"), scored(study, "sampled")
     for name, table in (("mean", mean), ("sampled", sampled)):
@@ -116,10 +122,6 @@ def _both(study: StudyLike) -> Any:
     return frame[several & frame["strength"].notna()].reset_index(drop=True)
 
 
-def _strongest(frame: Any) -> Any:
-    return (frame["strength"] == frame.groupby(["dataset", "method"])["strength"].transform("max")).to_numpy()
-
-
 def _trends(values: Floats, groups: Ints, strongest: Any) -> Floats:
     """(groups, 3): trend of the mean, trend of the sampled, how often the mean exceeds the sampled at the strongest."""
     out = np.empty((groups.max() + 1, 3))
@@ -134,11 +136,3 @@ def _trends(values: Floats, groups: Ints, strongest: Any) -> Floats:
 def _levels(frame: Any) -> Any:
     long = frame.melt(SETTING, ["mean", "sampled"], "representation", TC)
     return long.groupby([*SETTING, "representation"])[TC].agg(median="median", least="min", most="max").reset_index()
-
-
-def _notes(counted: Floats) -> tuple[str, ...]:
-    note = (
-        "Trend: Spearman's correlation of strength and total correlation over the runs of a method; 1 is an increase."
-    )
-    left = "AnnealedVAE is left out of the claims: a larger capacity regularises less."
-    return (note,) if counted.all() else (note, left)

@@ -8,13 +8,14 @@ from numpy.typing import NDArray
 from unbraid.report.study import StudyPage, study_page
 from unbraid.study.analysis.agreement import agreement
 from unbraid.study.analysis.answers import Answer, Unanswerable
-from unbraid.study.analysis.frames import SETTING, StudyLike, scored
+from unbraid.study.analysis.frames import SETTING, scored
 from unbraid.study.analysis.independence import independence
 from unbraid.study.analysis.paper import METRIC_TITLES, metric_title
 from unbraid.study.analysis.selection import selection
 from unbraid.study.analysis.spread import spread
 from unbraid.study.analysis.usefulness import usefulness
 from unbraid.study.analysis.variance import variance
+from unbraid.study.frames import Study
 
 # The questions, in the order in which the report answers them.
 QUESTIONS: dict[str, Callable[..., Answer]] = {
@@ -28,9 +29,7 @@ QUESTIONS: dict[str, Callable[..., Answer]] = {
 MOST_STRIPS = 600  # about 10 kB each; in larger studies, one run per setting shows its strip
 
 
-def study_report(
-    study: StudyLike, *, title: str = "", n_resamples: int | None = None, random_state: int = 0
-) -> StudyPage:
+def study_report(study: Study, *, title: str = "", n_resamples: int | None = None, random_state: int = 0) -> StudyPage:
     """One self-contained page of a study: verdicts next to the paper's, sortable tables, figures, and a strip per run.
 
     Parameters
@@ -50,11 +49,10 @@ def study_report(
     given: dict[str, Any] = {} if n_resamples is None else {"n_resamples": n_resamples}
     answers, unanswered = [], {}
     for name, ask in QUESTIONS.items():
-        found = _asked(ask, study, given | {"random_state": random_state})
-        if isinstance(found, Unanswerable):
-            unanswered[name.capitalize()] = str(found)
-        else:
-            answers.append(found)
+        try:
+            answers.append(ask(study, **given, random_state=random_state))
+        except Unanswerable as reason:  # the page states it
+            unanswered[name.capitalize()] = str(reason)
     runs = study.runs()
     return study_page(
         title or "A study of disentanglement",
@@ -66,41 +64,30 @@ def study_report(
     )
 
 
-def _asked(ask: Any, study: StudyLike, options: dict[str, Any]) -> Answer | Unanswerable:
-    """The answer, or the reason why there is none, which the page states."""
-    try:
-        return ask(study, **options)
-    except Unanswerable as reason:
-        return reason
-
-
 def _lead(runs: Any) -> str:
     settings = runs.groupby(SETTING, dropna=False)["seed"].nunique()
     counts = runs["status"].value_counts()
+    seeds = " to ".join(map(str, sorted({settings.min(), settings.max()})))
     return (
         f"{len(runs)} runs ({', '.join(f'{n} {status}' for status, n in counts.items())}): "
         f"{runs['dataset'].nunique()} data set(s), {runs['method'].nunique()} method(s), {len(settings)} settings, "
-        f"{_range(settings.min(), settings.max())} seeds each; {runs['seconds'].sum() / 3600:.1f} hours of computing."
+        f"{seeds} seeds each; {runs['seconds'].sum() / 3600:.1f} hours of computing."
     )
 
 
-def _range(least: int, most: int) -> str:
-    return f"{least}" if least == most else f"{least} to {most}"
-
-
-def _run_table(study: StudyLike, runs: Any) -> Any:
+def _run_table(study: Study, runs: Any) -> Any:
     """A row per run, scored or not: its setting, status, and the paper's metrics for its mean codes."""
     base = runs[["run", *SETTING, "seed", "status"]].assign(strength=runs["strength"].astype(float))
     base["seconds"] = [f"{x:.1f}" if x == x else "" for x in runs["seconds"].astype(float)]
     if "mean" not in set(study.scores()["representation"]):
         return base
-    table = scored(study, methods="all")
+    table = scored(study, all_methods=True)
     names = [name for name in (*METRIC_TITLES, "mcc", "total_correlation") if name in table.frame]
     scores = table.frame[["run", *names]].rename(columns={name: metric_title(name) for name in names})
     return base.merge(scores, on="run", how="left")
 
 
-def _strips(study: StudyLike, runs: Any) -> dict[str, NDArray]:
+def _strips(study: Study, runs: Any) -> dict[str, NDArray]:
     """The strip of every run that has one; in a large study, of one run per setting."""
     chosen = runs if len(runs) <= MOST_STRIPS else runs.sort_values("seed").drop_duplicates(SETTING)
     found = {run: study.strip(run) for run in chosen["run"]}

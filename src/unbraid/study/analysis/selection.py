@@ -13,12 +13,13 @@ from unbraid.evaluation.interval import interval
 from unbraid.report.drawing import BLUE, GREY, figure, quiet
 from unbraid.study.analysis.agreement import heat_matrix
 from unbraid.study.analysis.answers import Answer
-from unbraid.study.analysis.claims import judged
-from unbraid.study.analysis.frames import Floats, Scored, StudyLike, chosen_metrics, scored, tidy
+from unbraid.study.analysis.claims import estimated
+from unbraid.study.analysis.frames import Floats, Scored, chosen_metrics, scored, tidy
 from unbraid.study.analysis.paper import METRIC_TITLES, PAPER, TRANSFER, metric_title
 from unbraid.study.analysis.resampling import LEAST_SEEDS, by_dataset, median_of_last, related, seeds_per_cell
 from unbraid.study.analysis.transfer import KINDS, chances, seed_grids
 from unbraid.study.analysis.unsupervised import HIGH_IS_GOOD, unsupervised_scores
+from unbraid.study.frames import Study
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class Selection(Answer):
 
 
 def selection(
-    study: StudyLike,
+    study: Study,
     *,
     metrics: Sequence[str] | None = None,
     representation: str = "mean",
@@ -89,7 +90,8 @@ def selection(
     names = chosen_metrics(table, metrics, tuple(METRIC_TITLES))
     criteria, missing = unsupervised_scores(study, table)
     known = list(criteria)
-    values = _with_metrics(table, names, criteria)
+    signs = [1 if name in HIGH_IS_GOOD else -1 for name in known]  # set so that higher is better
+    values = np.column_stack([criteria.to_numpy(np.float64) * signs, table.values(names)])
     moved = _moved(table, names, n_resamples, random_state)
     won, correlated = (
         by_dataset(partial(ask, n=len(known)), table, values, n_resamples, random_state) for ask in (_picked, related)
@@ -131,12 +133,6 @@ def _transfer_rows(found: Floats, drawn: Floats) -> list[tuple]:
     ]
 
 
-def _with_metrics(table: Scored, names: list[str], criteria: Any) -> Floats:
-    """(runs, criteria and then metrics), with the signs of the criteria set so that higher is better."""
-    signs = [1 if name in HIGH_IS_GOOD else -1 for name in criteria]
-    return np.column_stack([criteria.to_numpy(np.float64) * signs, table.values(names)])
-
-
 def _picked(values: Floats, n: int) -> Floats:
     """(criteria, metrics): chance that the run with the best value of each criterion beats a random other one."""
     scores = values[:, n:]
@@ -148,19 +144,19 @@ def _picked(values: Floats, n: int) -> Floats:
 def _transfer_claims(found: Floats, drawn: Floats) -> Iterator[Claim]:
     if not np.isfinite(found[0]):  # one seed per setting: there is no other run
         return
-    yield judged("best-setting-repeats", found[0], *interval(found[0], drawn[:, 0], (0.0, 1.0)))
+    yield estimated("best-setting-repeats", found[0], drawn[:, 0], (0.0, 1.0))
     for kind, claim in ((2, "lost-on-other-data"), (3, "lost-by-other-metric")):
         if np.isfinite(found[kind]):
             lost, again = ((x[..., 0] - 0.5) / 2 - (x[..., kind] - 0.5) for x in (found, drawn))
-            yield judged(claim, lost, *interval(lost, again, (-1.0, 1.0)))
+            yield estimated(claim, lost, again, (-1.0, 1.0))
 
 
 def _criterion_claims(known: list[str], found: Floats, drawn: Floats) -> Iterator[Claim]:
     value, again = (median_of_last(np.moveaxis(x, -2, -3), 2) for x in (found, drawn))
-    low, high = interval(value, again, (-1.0, 1.0))
-    figures = dict(zip(known, zip(value, low, high)))
-    udr = figures.pop("UDR", None)
-    if figures:
-        yield judged("no-unsupervised-score", *zip(*figures.values()), parts=list(figures))
-    if udr is not None:
-        yield judged("udr-tells", *udr)
+    others = [k for k, name in enumerate(known) if name != "UDR"]
+    if others:
+        parts = [known[k] for k in others]
+        yield estimated("no-unsupervised-score", value[others], again[:, others], (-1.0, 1.0), parts=parts)
+    if "UDR" in known:
+        k = known.index("UDR")
+        yield estimated("udr-tells", value[k], again[:, k], (-1.0, 1.0))

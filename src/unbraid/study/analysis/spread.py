@@ -11,9 +11,10 @@ from unbraid.evaluation.interval import interval
 from unbraid.report.drawing import GREY, figure, quiet
 from unbraid.study.analysis.answers import Answer, Unanswerable
 from unbraid.study.analysis.claims import judged
-from unbraid.study.analysis.frames import SETTING, Floats, Ints, StudyLike, chosen_metrics, scored
+from unbraid.study.analysis.frames import SETTING, Floats, Ints, chosen_metrics, scored
 from unbraid.study.analysis.paper import METRIC_TITLES, PAPER, method_title, metric_title
 from unbraid.study.analysis.resampling import over_seeds
+from unbraid.study.frames import Study
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class Spread(Answer):
 
 
 def spread(
-    study: StudyLike,
+    study: Study,
     *,
     metrics: Sequence[str] | None = None,
     representation: str = "mean",
@@ -106,15 +107,8 @@ def spread(
         raise Unanswerable("no method was run with two or more strengths, which the overlap needs.")
     overall, again = (x[..., swept, :].mean(axis=(-2, -1)) for x in (both, drawn))
     ends = _between(overall, again)
-    by = pd.DataFrame(
-        [
-            (*pair, metric, found[k, j], low[k, j], high[k, j])
-            for k, pair in enumerate(pairs.itertuples(index=False, name=None))
-            for j, metric in enumerate(names)
-            if np.isfinite(found[k, j])
-        ],
-        columns=["dataset", "method", "metric", "overlap", "low", "high"],
-    )
+    by = pairs.merge(pd.DataFrame({"metric": names}), how="cross")
+    by = by.assign(overlap=found.ravel(), low=low.ravel(), high=high.ravel()).dropna(subset="overlap")
     return Spread(
         title="How do scores spread over methods, strengths and seeds?",
         table=table.merge(by, on=["dataset", "method", "metric"], how="left"),

@@ -7,17 +7,17 @@ import numpy as np
 import pandas as pd
 
 from unbraid.metrics import udr
-from unbraid.study.analysis.frames import SETTING, UNSUPERVISED, Floats, Scored, StudyLike
+from unbraid.study.analysis.frames import SETTING, UNSUPERVISED, Floats, Scored
+from unbraid.study.frames import Study
 
 UDR_ROWS = 1000  # as in the paper
-MOST_SIBLINGS = (
-    10  # models compared with each other: the number of pairs grows quadratically, and the median soon settles
-)
+# Models compared with each other: the number of pairs grows quadratically, and the median soon settles.
+MOST_SIBLINGS = 10
 LOSSES = ("loss", "reconstruction", "kl", "elbo")  # training records that models could be chosen by
 HIGH_IS_GOOD = ("elbo", "UDR")
 
 
-def unsupervised_scores(study: StudyLike, table: Scored) -> tuple[pd.DataFrame, list[str]]:
+def unsupervised_scores(study: Study, table: Scored) -> tuple[pd.DataFrame, list[str]]:
     """Losses, unsupervised metrics and UDR of the runs of a table.
 
     Parameters
@@ -41,7 +41,7 @@ def unsupervised_scores(study: StudyLike, table: Scored) -> tuple[pd.DataFrame, 
     return frame.drop(columns=missing), missing
 
 
-def udr_scores(study: StudyLike, table: Scored) -> Floats:
+def udr_scores(study: Study, table: Scored) -> Floats:
     """UDR of each run among the seeds of its setting; NaN if it is the only one.
 
     As in the paper, codes that carry at most .01 nats are dead. The divergence of a variational model's codes is

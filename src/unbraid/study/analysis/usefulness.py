@@ -11,11 +11,12 @@ from unbraid.evaluation.interval import interval
 from unbraid.report.drawing import panels
 from unbraid.study.analysis.agreement import heat_matrix
 from unbraid.study.analysis.answers import Answer, Unanswerable
-from unbraid.study.analysis.claims import judged
-from unbraid.study.analysis.frames import Floats, Scored, StudyLike, chosen_metrics, scored, tidy
+from unbraid.study.analysis.claims import estimated
+from unbraid.study.analysis.frames import Floats, Scored, chosen_metrics, scored, tidy
 from unbraid.study.analysis.paper import METRIC_TITLES, PAPER, metric_title
 from unbraid.study.analysis.readout import read_accuracy
 from unbraid.study.analysis.resampling import by_dataset, median_of_last, related
+from unbraid.study.frames import Study
 
 ACCURACY = {"downstream_logistic": "accuracy, logistic", "downstream_trees": "accuracy, trees"}
 EFFICIENCY = {"efficiency_logistic": "efficiency, logistic", "efficiency_trees": "efficiency, trees"}
@@ -40,7 +41,7 @@ class Usefulness(Answer):
 
 
 def usefulness(
-    study: StudyLike,
+    study: Study,
     *,
     metrics: Sequence[str] | None = None,
     representation: str = "mean",
@@ -85,7 +86,7 @@ def usefulness(
     )
 
 
-def _tasks(study: StudyLike, scores: Scored, representation: str) -> tuple[dict[str, Floats], tuple[str, ...]]:
+def _tasks(study: Study, scores: Scored, representation: str) -> tuple[dict[str, Floats], tuple[str, ...]]:
     """The downstream figures of every run by name, and a note where some were computed here."""
     tasks = {
         title: scores.frame[name].to_numpy(np.float64)
@@ -105,7 +106,7 @@ def _tasks(study: StudyLike, scores: Scored, representation: str) -> tuple[dict[
     return tasks, (note,)
 
 
-def _from_codes(study: StudyLike, run: str, representation: str) -> tuple[float, float]:
+def _from_codes(study: Study, run: str, representation: str) -> tuple[float, float]:
     """(accuracy with many samples, efficiency) of a linear reader of the stored codes of a run."""
     codes, factors = np.asarray(study.codes(run, representation), np.float64), np.asarray(study.factors(run))
     if len(codes) < 4 * FEW:
@@ -123,5 +124,5 @@ def _claims(tasks: list[str], names: list[str], found: Floats, drawn: Floats) ->
         mine = [t for t, task in enumerate(tasks) if task.startswith(kind)]
         if mine:
             value, again = (median_of_last(x[..., mine, :][..., plain], 3) for x in (found, drawn))
-            claims.append(judged(claim, value, *interval(value, again, (-1.0, 1.0))))
+            claims.append(estimated(claim, value, again, (-1.0, 1.0)))
     return tuple(claims)

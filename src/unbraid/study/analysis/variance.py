@@ -10,16 +10,11 @@ from unbraid.evaluation.claims import Claim
 from unbraid.evaluation.interval import interval
 from unbraid.report.drawing import BLUE, GREY, RED, panels, quiet
 from unbraid.study.analysis.answers import Answer, Unanswerable
-from unbraid.study.analysis.claims import judged
-from unbraid.study.analysis.frames import Floats, Ints, StudyLike, chosen_metrics, scored, tidy
-from unbraid.study.analysis.paper import (
-    METRIC_TITLES,
-    PAPER,
-    VARIANCE,
-    metric_title,
-    variance_explained_by,
-)
+from unbraid.study.analysis.claims import estimated
+from unbraid.study.analysis.frames import Floats, Ints, chosen_metrics, scored, tidy
+from unbraid.study.analysis.paper import METRIC_TITLES, PAPER, VARIANCE, metric_title, variance_explained_by
 from unbraid.study.analysis.resampling import LEAST_SEEDS, resamples, seeds_per_cell
+from unbraid.study.frames import Study
 
 PARTS = tuple(VARIANCE)  # objective, objective x strength
 
@@ -52,7 +47,7 @@ class Variance(Answer):
 
 
 def variance(
-    study: StudyLike,
+    study: Study,
     *,
     metrics: Sequence[str] | None = None,
     representation: str = "mean",
@@ -153,10 +148,8 @@ def _shares(values: Floats, cells: Ints, objectives: Ints, dataset_of: Any, data
 def _claims(found: Floats, drawn: Floats) -> tuple[Claim, ...]:
     """``found`` (data sets, parts, metrics): the claims are about its mean over data sets and metrics."""
     value, spread = found.mean(axis=(0, 2)), drawn.mean(axis=(1, 3))
-    low, high = interval(value, spread, (0.0, 1.0))
-    rest, again = 1 - value[0], 1 - spread[:, 0]
     return (
-        judged("objective-share", value[0], low[0], high[0]),
-        judged("objective-and-strength-share", value[1], low[1], high[1]),
-        judged("seed-matters-more", rest, *interval(rest, again, (0.0, 1.0))),
+        estimated("objective-share", value[0], spread[:, 0], (0.0, 1.0)),
+        estimated("objective-and-strength-share", value[1], spread[:, 1], (0.0, 1.0)),
+        estimated("seed-matters-more", 1 - value[0], 1 - spread[:, 0], (0.0, 1.0)),
     )
