@@ -158,13 +158,13 @@ def method_of(name: str) -> Method:
     return METHODS[name]
 
 
-def estimators_of(family: str) -> dict[str, Method]:
-    """The methods of a family by the names of their classes, which its room exports.
+def estimators_of(family: str | None = None) -> dict[str, Method]:
+    """The methods of a family, or all, by the names of their classes.
 
     >>> list(estimators_of("geometry"))[0]
     'Geomancer'
     """
-    return {method.estimator: method for method in METHODS.values() if method.family == family}
+    return {method.estimator: method for method in METHODS.values() if family in (None, method.family)}
 
 
 def method_of_class(cls: type) -> Method | None:
@@ -175,8 +175,8 @@ def method_of_class(cls: type) -> Method | None:
     >>> method_of_class(Mine).title
     'HLLE+ICA'
     """
-    known = {method.estimator: method for method in METHODS.values()}
-    return next((known[parent.__name__] for parent in cls.__mro__ if parent.__name__ in known), None)
+    by_class = estimators_of()
+    return next((by_class[parent.__name__] for parent in cls.__mro__ if parent.__name__ in by_class), None)
 
 
 def uses_of(cls: Any) -> tuple[str, ...]:

@@ -146,7 +146,7 @@ def test_damaged_runs(tmp_path, inputs):
     config = tmp_path / "run" / "config.json"
     good = json.loads(config.read_text())
     rng = np.random.default_rng(3)
-    for number in range(200):
+    for number in range(100):
         inputs()
         config.write_text(json.dumps(_broken_json(good, rng)))
         try:
@@ -180,7 +180,7 @@ ODD_NUMBERS = st.one_of(
 
 
 @pytest.mark.filterwarnings("ignore::unbraid.trust.warnings.UnbraidWarning")
-@SETTINGS
+@settings(SETTINGS, max_examples=60)
 @given(values=hnp.arrays(np.float64, hnp.array_shapes(min_dims=1, max_dims=3, max_side=12), elements=ODD_NUMBERS))
 def test_estimators_on_odd_arrays(inputs, values):
     """Finite codes, one row each, or a sentence."""

@@ -200,7 +200,7 @@ model.save(sys.argv[2])
 """
 
 
-@pytest.mark.parametrize("there", [True, False])
+@pytest.mark.parametrize("there", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_what_a_killed_save_leaves_is_swept_by_a_later_one(tmp_path, known, there):
     run = tmp_path / "run"
     if there:

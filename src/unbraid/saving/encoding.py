@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from unbraid.methods import METHODS
+from unbraid.methods import estimators_of
 
 # Objects that estimators hold, and where they live now.
 RECORDS = {
@@ -77,7 +77,7 @@ def name_of(cls: type) -> str | None:
             return name
     name = cls.__name__
     is_ours = cls.__module__.partition(".")[0] == "unbraid"
-    return name if is_ours and (name in RECORDS or name in _estimators()) else None
+    return name if is_ours and (name in RECORDS or name in estimators_of()) else None
 
 
 def class_of(name: Any) -> type:
@@ -85,17 +85,13 @@ def class_of(name: Any) -> type:
     short = str(name)
     if short in _registered:
         return _registered[short]
-    if short in _estimators():
-        return _estimators()[short].load()
+    if short in estimators_of():
+        return estimators_of()[short].load()
     if short not in RECORDS:
         raise ValueError(
             f"it names the class {name!r}, which is unknown here; if another package registers it, import that first"
         )
     return getattr(import_module(f"unbraid.{RECORDS[short]}"), short)
-
-
-def _estimators() -> dict[str, Any]:
-    return {method.estimator: method for method in METHODS.values()}
 
 
 def parameters_of(cls: type) -> dict[str, inspect.Parameter]:

@@ -4,6 +4,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -179,14 +180,12 @@ def _global_seed(seed: int) -> Iterator[None]:
     np.random.seed(seed)  # noqa: NPY002
     if torch:
         torch.manual_seed(seed)
-    expected = np.random.uniform(size=3), torch and torch.rand(3).tolist()  # noqa: NPY002
-    np.random.seed(seed)  # noqa: NPY002
-    if torch:
-        torch.manual_seed(seed)
+    expected = np.random.RandomState(seed).uniform(), torch and torch.get_rng_state()
     try:
         yield
-        assert np.array_equal(np.random.uniform(size=3), expected[0]), "fit draws from numpy's global random state"  # noqa: NPY002
-        assert not torch or torch.rand(3).tolist() == expected[1], "fit draws from torch's global random state"
+        assert np.random.uniform() == expected[0], "fit draws from numpy's global random state"  # noqa: NPY002
+        unused = not torch or torch.equal(torch.get_rng_state(), expected[1])
+        assert unused, "fit draws from torch's global random state"
     finally:
         np.random.set_state(before[0])  # noqa: NPY002
         if torch:
@@ -215,7 +214,10 @@ def check_resume(estimator: Any, data: Data) -> None:
 
 def check_feature_names(estimator: Any, data: Data) -> None:
     """Names of a frame's columns are kept and compared, and ``set_output`` gives frames with names of their own."""
-    pandas = _pandas()
+    if not find_spec("pandas"):
+        raise InapplicableError("pandas is not installed")
+    import pandas
+
     frame = pandas.DataFrame(data.table, columns=list("abcd"), index=np.arange(len(data.table)) + 7)
     model = _fitted(_fresh(estimator), frame, data)
     assert list(model.feature_names_in_) == list("abcd"), f"feature_names_in_ is {model.feature_names_in_}"
@@ -227,14 +229,6 @@ def check_feature_names(estimator: Any, data: Data) -> None:
     assert list(out.columns) == list(model.get_feature_names_out()), "its columns are not get_feature_names_out()"
     assert list(out.index) == list(frame.index), "its index is not that of X"
     assert np.array_equal(out.to_numpy(), codes), "its values are not those of transform"
-
-
-def _pandas() -> Any:
-    try:
-        import pandas
-    except ModuleNotFoundError:
-        raise InapplicableError("pandas is not installed") from None
-    return pandas
 
 
 def check_warnings(estimator: Any, data: Data) -> None:
