@@ -51,8 +51,8 @@ class Boosting:
         self.cuts_ = np.zeros((n_trees, n_outputs, _INNER), dtype=np.float32)
         self.leaves_ = np.zeros((n_trees, n_outputs, _LEAVES))
         trees = self.features_, self.cuts_, self.leaves_
-        given = X.astype(np.float32), orders, values, inverse, targets
-        gains = _boost(*given, raw, chance, kind, self.learning_rate, *trees)
+        given = X.astype(np.float32), orders, values, inverse
+        gains = _boost(given, targets, raw, chance, kind, self.learning_rate, trees)
         self.feature_importances_ = gains / (len(X) * n_trees * n_outputs)
         return self
 
@@ -66,32 +66,22 @@ class Boosting:
 
 @njit()
 def _boost(
-    X: np.ndarray,
-    orders: np.ndarray,
-    values: np.ndarray,
-    inverse: np.ndarray,
-    targets: np.ndarray,
-    raw: np.ndarray,
-    chance: np.ndarray,
-    kind: int,
-    rate: float,
-    features: np.ndarray,
-    cuts: np.ndarray,
-    leaves: np.ndarray,
+    given: tuple, targets: np.ndarray, raw: np.ndarray, chance: np.ndarray, kind: int, rate: float, trees: tuple
 ) -> np.ndarray:
     """Fill in the trees; the gain of each feature. ``kind``: 0 squared error, 1 binary log loss, K that of K classes.
 
     Loops, here and below: slices and functions of numpy take seconds to compile.
     """
+    features, cuts, leaves = trees
     n, n_outputs = targets.shape
-    gains = np.zeros(X.shape[1])
+    gains = np.zeros(given[0].shape[1])
     residual, factor = np.empty(n), np.empty(_LEAVES)
     node = np.empty(n, dtype=np.uint8)
     for t in range(len(features)):
         for k in range(n_outputs):
             for i in range(n):
                 residual[i] = targets[i, k] - chance[i, k]
-            _grow(X, orders, values, inverse, residual, node, features[t, k], cuts[t, k], gains)
+            _grow(given, residual, node, features[t, k], cuts[t, k], gains)
             _leaf_values(residual, chance[:, k], node, kind, leaves[t, k])
             for a in range(_LEAVES):
                 leaves[t, k, a] *= rate
@@ -114,21 +104,14 @@ def _boost(
 
 @njit()
 def _grow(
-    X: np.ndarray,
-    orders: np.ndarray,
-    values: np.ndarray,
-    inverse: np.ndarray,
-    residual: np.ndarray,
-    node: np.ndarray,
-    features: np.ndarray,
-    cuts: np.ndarray,
-    gains: np.ndarray,
+    given: tuple, residual: np.ndarray, node: np.ndarray, features: np.ndarray, cuts: np.ndarray, gains: np.ndarray
 ) -> None:
     """Split level by level where the squared error falls most; afterwards ``node`` holds the leaf of each row.
 
     ``orders[level]`` and ``values[level]`` hold, for every feature, the rows of each node in the feature's order and
     their values; level 0 is given, the others are filled in.
     """
+    X, orders, values, inverse = given
     n_features = X.shape[1]
     for i in range(len(node)):
         node[i] = 0

@@ -61,6 +61,10 @@ class Alignment:
         return len(self.neighbors), len(self.neighbors)
 
     @property
+    def _blocks(self) -> tuple[Ints, Floats, Floats, float]:
+        return self.neighbors, self.frames, self.weights, self.tangent
+
+    @property
     def bandwidth(self) -> int:
         """How far the last entry of a column may lie below the diagonal."""
         return int((self.neighbors[:, -1] - self.neighbors[:, 0]).max())
@@ -73,7 +77,7 @@ class Alignment:
         width, k = V.shape[1], self.neighbors.shape[1]
         image, some, out = np.zeros((len(V), width)), np.empty((width, k)), np.empty((width, k))
         V = np.ascontiguousarray(V, np.float64)
-        _times(self.neighbors, self.frames, self.weights, self.tangent, V, some, out, image)
+        _times(self._blocks, V, some, out, image)
         return image
 
     def band(self) -> Floats:
@@ -91,18 +95,16 @@ class Alignment:
     def tocsc(self) -> sp.csc_array:
         """The whole matrix, sparse."""
         near, n = self.neighbors, len(self.neighbors)
-        owner, starts = _owners(near)
         listed = _lists(near, np.ones(near.size))
         place, indptr = np.full(n, -1), (listed.T @ listed).indptr.astype(np.int64)
         indices = np.empty(indptr[-1], dtype=np.int32)
         data, block = np.empty(indptr[-1]), np.empty(near.shape[1])
-        _fill_rows(near, self.frames, self.weights, self.tangent, owner, starts, place, block, indptr, indices, data)
+        _fill_rows(self._blocks, _owners(near), place, block, indptr, indices, data)
         return sp.csc_array((data, indices, indptr.astype(np.int32)), shape=(n, n))
 
     def _add_lower(self, out: Floats, *, banded: bool) -> None:
-        owner, starts = _owners(self.neighbors)
         row = np.empty(self.neighbors.shape[1])
-        _add_lower(self.neighbors, self.frames, self.weights, self.tangent, owner, starts, row, out, banded)
+        _add_lower(self._blocks, _owners(self.neighbors), row, out, banded)
 
 
 def band_order(neighbors: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -183,18 +185,9 @@ def _block_row(F: Floats, weights: Floats, a: int, start: int, row: Floats) -> N
 
 
 @njit(nogil=True)
-def _add_lower(
-    neighbors: Ints,
-    frames: Floats,
-    weights: Floats,
-    tangent: float,
-    owner: Ints,
-    starts: Ints,
-    row: Floats,
-    out: Floats,
-    banded: bool,
-) -> None:
+def _add_lower(blocks: tuple, owners: tuple, row: Floats, out: Floats, banded: bool) -> None:
     """Column j of the lower triangle into row j of ``out``, from the diagonal on if ``banded``."""
+    (neighbors, frames, weights, tangent), (owner, starts) = blocks, owners
     n, k = neighbors.shape
     for j in range(n):
         column, first = out[j], j if banded else 0
@@ -208,16 +201,8 @@ def _add_lower(
 
 
 @njit(nogil=True, fastmath=ANY_ORDER)
-def _times(
-    neighbors: Ints,
-    frames: Floats,
-    weights: Floats,
-    tangent: float,
-    V: Floats,
-    some: Floats,
-    out: Floats,
-    image: Floats,
-) -> None:
+def _times(blocks: tuple, V: Floats, some: Floats, out: Floats, image: Floats) -> None:
+    neighbors, frames, weights, tangent = blocks
     n, k = neighbors.shape
     p, width = len(weights), V.shape[1]
     for i in range(n):
@@ -241,18 +226,9 @@ def _times(
 
 @njit(nogil=True)
 def _fill_rows(
-    neighbors: Ints,
-    frames: Floats,
-    weights: Floats,
-    tangent: float,
-    owner: Ints,
-    starts: Ints,
-    place: Ints,
-    block: Floats,
-    indptr: Ints,
-    indices: NDArray[np.int32],
-    data: Floats,
+    blocks: tuple, owners: tuple, place: Ints, block: Floats, indptr: Ints, indices: NDArray[np.int32], data: Floats
 ) -> None:
+    (neighbors, frames, weights, tangent), (owner, starts) = blocks, owners
     n, k = neighbors.shape
     for row in range(n):
         end = indptr[row]

@@ -122,10 +122,9 @@ class LocalMaps(Persistent):
     def _blend(
         found: tuple[Floats, Indices], queries: Floats, sources: Floats, targets: Floats, maps: Floats
     ) -> tuple[Floats, Floats]:
-        distances, near = found
         mean = np.empty((len(queries), targets.shape[1]))
         spread = np.empty_like(mean)
-        _blend_maps(np.ascontiguousarray(queries, np.float64), distances, near, sources, targets, maps, mean, spread)
+        _blend_maps(np.ascontiguousarray(queries, np.float64), found, (sources, targets, maps), mean, spread)
         return mean, spread
 
 
@@ -138,16 +137,8 @@ def local_maps(points: Floats, codes: Floats, near: NDArray[np.intp], distances:
 
 
 @njit(nogil=True)
-def _blend_maps(
-    queries: Floats,
-    distances: Floats,
-    near: Indices,
-    sources: Floats,
-    targets: Floats,
-    maps: Floats,
-    mean: Floats,
-    spread: Floats,
-) -> None:
+def _blend_maps(queries: Floats, found: tuple, anchors: tuple, mean: Floats, spread: Floats) -> None:
+    (distances, near), (sources, targets, maps) = found, anchors
     n, q = near.shape
     out, width = targets.shape[1], sources.shape[1]
     weights = np.empty(q)
