@@ -205,27 +205,15 @@ class Diagnosis:
         return f"{self.method} ({method.title}){guess}."
 
 
-def finding(
-    key: str,
-    holds: bool | None,
-    figure: float | None,
-    words: str,
-    *,
-    threshold: float | None = None,
-    decides: bool | None = None,
-    power: float | None = None,
-    violation: str = "",
-) -> Finding:
-    """The finding on the assumption that a figure tests, with the threshold and the remedy of the table.
+def finding(key: str, holds: bool | None, figure: float | None, words: str, **more: Any) -> Finding:
+    """The finding on the assumption that a figure tests, with the threshold and the remedy of the table, or ``more``.
 
     >>> finding("local_isometry", False, 0.3, "").threshold
     0.5
     """
     line = FIGURES[key]
-    return Finding(
-        line.assumption, holds, figure, line.threshold if threshold is None else threshold, words, power, violation,
-        line.remedy, line.decides if decides is None else decides, line.families,
-    )  # fmt: skip
+    known = {name: getattr(line, name) for name in ("threshold", "remedy", "decides", "families")}
+    return Finding(line.assumption, holds, figure, words=words, **known | more)
 
 
 def verdict_of(findings: Sequence[Finding]) -> str:
