@@ -11,7 +11,7 @@ import numpy as np
 
 from unbraid.evaluation import PROTOCOLS, Protocol, draw_sample, evaluate
 from unbraid.evaluation.protocol import find_protocol
-from unbraid.probing.codes import Drawn, axes_of, draw, encode_rows
+from unbraid.probing.codes import axes_of, draw, encode_rows
 from unbraid.probing.comparison import Comparison, plot_against_size
 from unbraid.probing.encoders import Encoder, open_encoder
 from unbraid.probing.probes import FactorProbe, probe_factors
@@ -119,7 +119,23 @@ def probe(
     rules = find_protocol(protocol)
     drawn = draw(dataset, rules.pool, rules.random_state)
     encoder = open_encoder(encode, prepare, name)
-    return _probe(encoder, drawn, metrics, rules, most_codes, batch_size, cache, progress)
+    if most_codes is not None and not most_codes >= 1:
+        raise ValueError(f"most_codes={most_codes!r} must be at least 1, or None for all units.")
+    if not batch_size >= 1:
+        raise ValueError(f"batch_size={batch_size!r} must be at least 1.")
+    folder = None if cache is None else Path(cache)
+    codes = encode_rows(encoder, drawn.rows, batch_size=batch_size, cache=folder, progress=progress)
+    axes, variance, reduced = axes_of(codes, most_codes)
+    sample = draw_sample(drawn.factors, axes, None, **rules.sizes)
+    factors = probe_factors(
+        np.asarray(drawn.factors), axes, sample.train, sample.test, drawn.factor_names,
+        random_state=rules.random_state, progress=progress,
+    )  # fmt: skip
+    with warnings.catch_warnings():  # fewer codes than factors: here the order of the arguments is certain
+        warnings.filterwarnings("ignore", message="UB107")
+        found = evaluate(drawn.factors, axes, metrics, protocol=rules, progress=progress)
+    sizes = encoder.n_parameters, codes.shape[1], axes.shape[1]
+    return Probe(encoder.name, drawn.name, *sizes, reduced, variance, found, factors)
 
 
 def compare(
@@ -163,33 +179,5 @@ def compare(
     rules = find_protocol(protocol)
     drawn = draw(dataset, rules.pool, rules.random_state)
     opened = [replace(open_encoder(source), name=name) for name, source in encoders.items()]
-    return Comparison(tuple(_probe(x, drawn, metrics, rules, most_codes, batch_size, cache, progress) for x in opened))
-
-
-def _probe(
-    encoder: Encoder,
-    drawn: Drawn,
-    metrics: str | Iterable[str],
-    rules: Protocol,
-    most_codes: int | None,
-    batch_size: int,
-    cache: str | PathLike | None,
-    progress: bool | None,
-) -> Probe:
-    if most_codes is not None and not most_codes >= 1:
-        raise ValueError(f"most_codes={most_codes!r} must be at least 1, or None for all units.")
-    if not batch_size >= 1:
-        raise ValueError(f"batch_size={batch_size!r} must be at least 1.")
-    folder = None if cache is None else Path(cache)
-    codes = encode_rows(encoder, drawn.rows, batch_size=batch_size, cache=folder, progress=progress)
-    axes, variance, reduced = axes_of(codes, most_codes)
-    sample = draw_sample(drawn.factors, axes, None, **rules.sizes)
-    factors = probe_factors(
-        np.asarray(drawn.factors), axes, sample.train, sample.test, drawn.factor_names,
-        random_state=rules.random_state, progress=progress,
-    )  # fmt: skip
-    with warnings.catch_warnings():  # fewer codes than factors: here the order of the arguments is certain
-        warnings.filterwarnings("ignore", message="UB107")
-        found = evaluate(drawn.factors, axes, metrics, protocol=rules, progress=progress)
-    sizes = encoder.n_parameters, codes.shape[1], axes.shape[1]
-    return Probe(encoder.name, drawn.name, *sizes, reduced, variance, found, factors)
+    settings: Any = {"most_codes": most_codes, "batch_size": batch_size, "cache": cache, "progress": progress}
+    return Comparison(tuple(probe(encoder, drawn, metrics, protocol=rules, **settings) for encoder in opened))

@@ -33,7 +33,9 @@ class Drawn:
 
 
 def draw(dataset: Any, n: int, random_state: int) -> Drawn:
-    """``n`` observations of a data set or of its name; all rows of a pair (X, factors)."""
+    """``n`` observations of a data set or of its name; all rows of a pair (X, factors); what is drawn already."""
+    if isinstance(dataset, Drawn):
+        return dataset
     if isinstance(dataset, str):
         dataset = import_module("unbraid.datasets").load(dataset)
     if isinstance(dataset, tuple) and len(dataset) == 2:
