@@ -9,8 +9,8 @@ import pytest
 import unbraid as ub
 from tests.spectral.manifolds import bent_sheets
 from unbraid.methods import METHODS
-from unbraid.trust.explain import about_figure, explain
-from unbraid.trust.table import ASSUMPTIONS, FIGURES, key_of
+from unbraid.trust.explain import about_figure, explain, key_of
+from unbraid.trust.table import ASSUMPTIONS, FIGURES
 from unbraid.trust.warnings import CODES
 
 
@@ -49,6 +49,7 @@ def test_names_of_all_kinds_lead_to_the_key():
     assert {key_of(key) for key in FIGURES} == set(FIGURES)
     assert {assumption: key_of(assumption) for assumption in ASSUMPTIONS} == ASSUMPTIONS
     assert key_of("R-hat") == "r_hat"
+    assert key_of("covered") == "factor_reach"  # the first of two figures of that name
     with pytest.raises(ValueError, match="eigengap"):
         key_of("eigen-gap-like")
 

@@ -2,7 +2,7 @@
 
 import re
 
-from unbraid.trust.table import FIGURES, key_of
+from unbraid.trust.table import ASSUMPTIONS, FIGURES
 from unbraid.trust.warnings import CODES, KINDS
 
 
@@ -37,13 +37,39 @@ def explain(name: str) -> str:
         kind = KINDS[code[:3]].__name__
         head, text, parts = f"{code}, {'an' if kind[0] in 'AEIOU' else 'a'} {kind}", sentence(code), explanation(code)
     else:
-        try:
-            key = key_of(name)
-        except ValueError:
-            known = f"Warnings: {', '.join(CODES)}. Figures: {', '.join(FIGURES)}."
-            raise ValueError(f"there is no warning or figure {name!r}. {known}") from None
+        key = key_of(name)
         head, text, parts = f"{key}, a figure: {FIGURES[key].name}", FIGURES[key].meaning, about_figure(key)
     return "\n".join([head, "", text, "", *(f"{title}: {part}" for title, part in parts.items())])
+
+
+def key_of(name: str) -> str:
+    """The key of a figure, by itself, by the name of the figure or by that of the assumption it tests.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    str
+        A key of ``FIGURES``.
+
+    Examples
+    --------
+    >>> key_of("eigengap"), key_of("Local isometry"), key_of("filled box"), key_of("non-gaussian")
+    ('eigengap', 'local_isometry', 'emptiness', 'separability')
+    """
+    by_name = {figure.name: key for key, figure in reversed(FIGURES.items())}  # of figures that share one, the first
+    names = by_name | ASSUMPTIONS | {key: key for key in FIGURES}
+    keys = {_bare(known): key for known, key in names.items()}
+    if _bare(name) not in keys:
+        known = f"Warnings: {', '.join(CODES)}. Figures: {', '.join(FIGURES)}."
+        raise ValueError(f"there is no warning or figure {name!r}. {known}")
+    return keys[_bare(name)]
+
+
+def _bare(name: str) -> str:
+    return name.lower().replace("-", " ").replace("_", " ")
 
 
 def about_figure(key: str) -> dict[str, str]:

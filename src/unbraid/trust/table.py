@@ -99,34 +99,3 @@ def _figures() -> dict[str, Figure]:
 
 FIGURES = _figures()
 ASSUMPTIONS = {figure.assumption: key for key, figure in FIGURES.items() if figure.assumption}
-
-
-def key_of(name: str) -> str:
-    """The key of a figure, by itself, by the name of the figure or by that of the assumption it tests.
-
-    Parameters
-    ----------
-    name : str
-
-    Returns
-    -------
-    str
-        A key of ``FIGURES``.
-
-    Examples
-    --------
-    >>> key_of("eigengap"), key_of("Local isometry"), key_of("filled box"), key_of("non-gaussian")
-    ('eigengap', 'local_isometry', 'emptiness', 'separability')
-    """
-    wanted = _bare(name)
-    for key, figure in FIGURES.items():
-        if wanted in {_bare(key), _bare(figure.assumption)}:
-            return key
-    for key, figure in FIGURES.items():
-        if wanted == _bare(figure.name):
-            return key
-    raise ValueError(f"there is no figure {name!r}. Available: {', '.join(FIGURES)}.")
-
-
-def _bare(name: str) -> str:
-    return name.lower().replace("-", " ").replace("_", " ")
