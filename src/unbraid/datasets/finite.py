@@ -35,8 +35,7 @@ class Finite(Dataset):
             return
         rng = generator(random_state)
         for start in range(0, len(self), size):
-            rows = np.arange(start, min(start + size, len(self)))
-            yield self._render_rows(rows, rng), self.factors_at(rows)
+            yield self.rows(np.arange(start, min(start + size, len(self))), rng)
 
     def subset(self, rows: Any, random_state: RandomState = None) -> "Subset":
         if np.ndim(rows) == 0:
@@ -100,13 +99,20 @@ class Grid(Finite):
 class Listed(Finite):
     """Rows that do not form a grid. :meth:`sample` draws them without replacement."""
 
+    _factors: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self._factors)
+
+    def factors_at(self, rows: Any) -> np.ndarray:
+        return self._factors[self._check_rows(rows)]
+
     def sample_factors(self, n: int, random_state: RandomState = None) -> np.ndarray:
         return self.factors_at(self._draw(n, generator(random_state)))
 
     def sample(self, n: int, random_state: RandomState = None) -> tuple[np.ndarray, np.ndarray]:
         rng = generator(random_state)
-        rows = self._draw(n, rng)
-        return self._render_rows(rows, rng), self.factors_at(rows)
+        return self.rows(self._draw(n, rng), rng)
 
     def sample_pairs(
         self, n: int = 1, shared: int | str | Sequence[int | str] = 0, random_state: RandomState = None
@@ -116,10 +122,7 @@ class Listed(Finite):
         first = rng.integers(len(self), size=count(n))
         group, order, starts, sizes = self._agreement(tuple(self.columns(shared)))
         second = order[starts[group[first]] + rng.integers(sizes[group[first]])]
-        return (
-            (self._render_rows(first, rng), self.factors_at(first)),
-            (self._render_rows(second, rng), self.factors_at(second)),
-        )
+        return self.rows(first, rng), self.rows(second, rng)
 
     def _draw(self, n: int, rng: np.random.Generator) -> np.ndarray:
         if count(n) > len(self):
@@ -153,12 +156,6 @@ class Subset(Listed):
     @property
     def factor_groups(self) -> dict[str, slice]:
         return self.parent.factor_groups
-
-    def __len__(self) -> int:
-        return len(self._factors)
-
-    def factors_at(self, rows: Any) -> np.ndarray:
-        return self._factors[self._check_rows(rows)]
 
     def subset(self, rows: Any, random_state: RandomState = None) -> "Subset":
         chosen = super().subset(rows, random_state)._rows

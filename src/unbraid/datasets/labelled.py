@@ -58,9 +58,7 @@ def _digits(name: str, images: np.ndarray, labels: np.ndarray, n_classes: int) -
         raise ValueError(f"the files of {name} do not match: images {images.shape}, labels {labels.shape}.")
     if labels.min() < 0 or labels.max() >= n_classes:
         raise ValueError(f"{name} has labels 0 to {n_classes - 1}; its file has {labels.min()} to {labels.max()}.")
-    return Table(
-        name, ("class",), labels[:, None], (n_classes,), images.shape[1:], images.dtype, lambda rows: images[rows]
-    )
+    return Table(labels[:, None], name, ("class",), (n_classes,), images.shape[1:], images.dtype, images.__getitem__)
 
 
 def _emnist_file(stem: str, folder: Folder) -> np.ndarray:
@@ -116,7 +114,7 @@ def celeba(folder: Folder = None, image_size: int | None = 64) -> Table:
     def read(numbers: np.ndarray) -> np.ndarray:
         return np.stack([_face(place / files[i], image_size, shape) for i in numbers])
 
-    return Table("celeba", names, attributes > 0, [2] * len(names), shape, np.dtype(np.uint8), read)
+    return Table(attributes > 0, "celeba", names, [2] * len(names), shape, np.dtype(np.uint8), read)
 
 
 def _face(path: Path, side: int | None, shape: tuple[int, ...]) -> np.ndarray:

@@ -1,17 +1,18 @@
 """Images from files: complete factor grids, and tables of labelled rows."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from unbraid.datasets.base import RandomState
-from unbraid.datasets.finite import Grid, Listed
+from unbraid.datasets.finite import Finite, Grid, Listed
 
 Reader = Callable[[np.ndarray], np.ndarray]
 
 
-class LoadedGrid(Grid):
-    """A complete grid of discrete factors whose images are read from a file.
+class Recorded(Finite):
+    """Images that are read from a file.
 
     Parameters
     ----------
@@ -20,7 +21,7 @@ class LoadedGrid(Grid):
     shape, dtype
         Of one observation.
     read : callable
-        ``read(rows)`` returns the images with these numbers in the grid's order.
+        ``read(rows)`` returns the images with these row numbers.
     """
 
     def __init__(
@@ -37,58 +38,38 @@ class LoadedGrid(Grid):
         self.factor_sizes = tuple(int(s) for s in factor_sizes)
         self._read = read
 
-    def _render(self, factors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        return self._read(np.ravel_multi_index(tuple(factors.T), self.factor_sizes))
-
     def _render_rows(self, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return self._read(rows)
 
 
-class Table(Listed):
+class LoadedGrid(Recorded, Grid):
+    """A complete grid of discrete factors, its rows in the grid's order."""
+
+    def _render(self, factors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        return self._read(np.ravel_multi_index(tuple(factors.T), self.factor_sizes))
+
+
+class Table(Recorded, Listed):
     """Rows of images with labels; the labels do not determine the image.
 
     :meth:`sample` draws rows without replacement, :meth:`observe` gives the first image with the given labels.
 
     Parameters
     ----------
-    name : str
-    factor_names : sequence of str
     factors : array (n, n_factors) of int
-    factor_sizes : sequence of int
-    shape, dtype
-        Of one observation.
-    read : callable
-        ``read(rows)`` returns the images with these row numbers.
+    *recorded
+        As of :class:`Recorded`.
     """
 
-    def __init__(
-        self,
-        name: str,
-        factor_names: Sequence[str],
-        factors: np.ndarray,
-        factor_sizes: Sequence[int],
-        shape: tuple[int, ...],
-        dtype: np.dtype,
-        read: Reader,
-    ):
-        self.name, self.shape, self.dtype = name, tuple(shape), np.dtype(dtype)
-        self.factor_names, self.factor_sizes = tuple(factor_names), tuple(int(s) for s in factor_sizes)
-        self._factors, self._read = factors.astype(np.int64), read
+    def __init__(self, factors: np.ndarray, *recorded: Any):
+        super().__init__(*recorded)
+        self._factors = factors.astype(np.int64)
         self._first: dict[bytes, int] = {}
-
-    def __len__(self) -> int:
-        return len(self._factors)
-
-    def factors_at(self, rows: np.ndarray) -> np.ndarray:
-        return self._factors[self._check_rows(rows)]
 
     def sample_conditional(self, n: int, random_state: RandomState = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """As :meth:`sample`, with the first factor as the label."""
         X, factors = self.sample(n, random_state)
         return X, factors, factors[:, 0].copy()
-
-    def _render_rows(self, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        return self._read(rows)
 
     def _render(self, factors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         if not self._first:
