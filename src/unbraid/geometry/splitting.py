@@ -3,14 +3,16 @@
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
+from sklearn.cluster import KMeans
 
-from unbraid.geometry.diagonalize import Clusters, assign, find_clusters
 from unbraid.geometry.eigen import lowest_fields
 from unbraid.geometry.graph import Graph
 from unbraid.geometry.operator import transports, unpack
 from unbraid.geometry.reading import Reading, flat, read_spectrum
 from unbraid.manifold.diagonalize import joint_diagonals
 
+SAMPLE = 500  # points whose axes are clustered
 COMMUTING = 0.15
 
 
@@ -47,15 +49,15 @@ def split(
     axes, diagonals, left = joint_diagonals(unpack(fields, k).transpose(0, 3, 1, 2), threads=threads)
     if left > COMMUTING:
         return Split(solved.values, Reading(1, reading.ratio, flat(reading.n_submanifolds - 1, k)), *undivided)
-    clusters = find_clusters(diagonals, reading.n_submanifolds, rng)
-    if min(clusters.dims) == 0:
+    centers, dims = find_clusters(diagonals, reading.n_submanifolds, rng)
+    if min(dims) == 0:
         reason = (
             f"undetermined: the spectrum has a gap after {reading.n_submanifolds - 1} eigenvalues, but their "
             "fields do not split the tangent spaces the same way everywhere. The points are too few or too noisy."
         )
         return Split(solved.values, Reading(1, reading.ratio, reason), *undivided)
-    order = assign(diagonals, clusters)
-    return Split(solved.values, reading, np.take_along_axis(axes, order[:, None], axis=2), clusters.dims)
+    order = assign(diagonals, centers, dims)
+    return Split(solved.values, reading, np.take_along_axis(axes, order[:, None], axis=2), dims)
 
 
 def carried_axes(
@@ -72,5 +74,39 @@ def carried_axes(
     parts = np.split(carried, np.cumsum(dims)[:-1], axis=-1)
     projections = [np.einsum("nmab,nmcb->nac", part, part) / m for part in parts]
     axes, diagonals, _ = joint_diagonals(np.stack(projections, axis=1))
-    order = assign(diagonals, Clusters(np.eye(len(dims)), dims, 1.0))
+    order = assign(diagonals, np.eye(len(dims)), dims)
     return np.take_along_axis(axes, order[:, None], axis=2)
+
+
+def find_clusters(diagonals: np.ndarray, m: int, rng: np.random.Generator) -> tuple[np.ndarray, list[int]]:
+    """The values (m, r) that the fields take on each submanifold, and its dimension.
+
+    The axes of all points are clustered together: parallel fields have the same eigenvalues everywhere.
+
+    >>> diagonals = np.tile([[1.0], [1.1], [-2.0]], (50, 1, 1))
+    >>> find_clusters(diagonals, 2, np.random.default_rng(0))[1]
+    [2, 1]
+    """
+    n, k, r = diagonals.shape
+    sample = diagonals[rng.permutation(n)[:SAMPLE]]
+    means = KMeans(m, n_init=4, random_state=int(rng.integers(2**31))).fit(sample.reshape(-1, r))
+    counts = np.stack([(means.labels_.reshape(-1, k) == j).sum(axis=1) for j in range(m)], axis=1)
+    kinds, often = np.unique(counts, axis=0, return_counts=True)
+    dims = kinds[often.argmax()]
+    order = np.argsort(-dims, kind="stable")
+    return means.cluster_centers_[order], dims[order].tolist()
+
+
+def assign(diagonals: np.ndarray, centers: np.ndarray, dims: list[int]) -> np.ndarray:
+    """Order of the axes at each point that puts those of each submanifold together, (n, k).
+
+    >>> assign(np.array([[[1.0], [-2.0], [0.9]]]), np.array([[1.0], [-2.0]]), [2, 1]).tolist()
+    [[0, 2, 1]]
+    """
+    costs = np.square(diagonals[:, :, None] - centers).sum(axis=3)
+    labels = costs.argmin(axis=2)
+    wanted = np.repeat(np.arange(len(dims)), dims)
+    for i in np.flatnonzero((np.sort(labels, axis=1) != wanted).any(axis=1)):
+        rows, columns = linear_sum_assignment(costs[i][:, wanted])
+        labels[i, rows] = wanted[columns]
+    return np.argsort(labels, axis=1, kind="stable")
