@@ -12,8 +12,7 @@ from unbraid.estimator.summary import Summary
 from unbraid.flows import checks
 from unbraid.flows.conditions import Classes, Condition, Continuous, SoftLabels
 from unbraid.flows.density import Density
-from unbraid.flows.families import FAMILIES
-from unbraid.flows.likelihood import class_nll, class_parameters, log_densities, one_hot
+from unbraid.flows.families import FAMILIES, class_nll, class_parameters, log_densities, one_hot
 from unbraid.flows.spectrum import class_information
 from unbraid.flows.summary import sampled
 from unbraid.flows.training import encode_on_device
