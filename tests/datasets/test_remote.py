@@ -9,7 +9,7 @@ import pytest
 from tests.facts import facts
 from unbraid import datasets
 from unbraid.datasets import registry
-from unbraid.datasets.remote import Remote, download
+from unbraid.datasets.storage import Remote, download
 
 DATA = bytes(range(256)) * 40_000
 MD5 = hashlib.md5(DATA, usedforsecurity=False).hexdigest()

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from unbraid.datasets.base import Dataset
-from unbraid.datasets.remote import Remote, download, md5_of
-from unbraid.datasets.storage import data_folder, locate
+from unbraid.datasets.storage import Remote, data_folder, download, locate, md5_of
 from unbraid.runtime.extras import require
 
 
