@@ -14,19 +14,7 @@ import scipy.linalg
 
 from unbraid.manifold.neighbors import Floats, Pairs, closest_pairs, isometry
 from unbraid.manifold.surroundings import EDGE, edge_ratio, end_distance, off_tangent
-from unbraid.spectral.ica import (
-    CONTRASTS,
-    N_ANGLES,
-    Contrast,
-    Rotation,
-    half_density_weights,
-    highest,
-    quarter,
-    search_near,
-    standardised_turns,
-    turns,
-    whitening,
-)
+from unbraid.spectral import ica
 from unbraid.spectral.landmarks import Embedded
 from unbraid.spectral.trial import metric_root
 from unbraid.trust.support import dependence, emptiness, raggedness
@@ -62,7 +50,7 @@ class TurnUncertainty:
     halves: float = 0.0
 
 
-def code_uncertainty(codes: Floats, rotation: Rotation, random_state: np.random.RandomState) -> TurnUncertainty:
+def code_uncertainty(codes: Floats, rotation: ica.Rotation, random_state: np.random.RandomState) -> TurnUncertainty:
     """Find the rotation again under other assumptions, on at most 1000 points.
 
     Parameters
@@ -78,10 +66,10 @@ def code_uncertainty(codes: Floats, rotation: Rotation, random_state: np.random.
         return TurnUncertainty(np.zeros(1), 0.0)
     S = codes if n <= POINTS else codes[random_state.choice(n, POINTS, replace=False)]
     S = (S - S.mean(axis=0)) / S.std(axis=0)
-    contrast, own = CONTRASTS[rotation.contrast], np.eye(d)
+    contrast, own = ica.CONTRASTS[rotation.contrast], np.eye(d)
     even = np.full(len(S), 1 / len(S))
-    weights = half_density_weights(S) if rotation.weighted else even
-    plain = turns(own, search_near(S, even, contrast, own))
+    weights = ica.half_density_weights(S) if rotation.weighted else even
+    plain = ica.turns(own, ica.search_near(S, even, contrast, own))
     # Turns by chance shrink with the root of the number of points, of which some were left out here.
     chance = _bootstrap_turns(S, weights, contrast, random_state) * np.sqrt(len(S) / n)
     halves = _half_turns(S, weights, contrast)
@@ -93,7 +81,7 @@ def code_uncertainty(codes: Floats, rotation: Rotation, random_state: np.random.
     return TurnUncertainty(per_code, (alone + halved) / 2, bare, by_chance, halved)
 
 
-def _bootstrap_turns(S: Floats, weights: Floats, contrast: Contrast, rng: np.random.RandomState) -> Floats:
+def _bootstrap_turns(S: Floats, weights: Floats, contrast: ica.Contrast, rng: np.random.RandomState) -> Floats:
     """Turns (bootstraps, d) of the solution under resampled weights (Bayesian bootstrap), every plane by itself.
 
     The contrast is evaluated once per angle; what resampling does to mean and scale is taken to first order.
@@ -102,23 +90,23 @@ def _bootstrap_turns(S: Floats, weights: Floats, contrast: Contrast, rng: np.ran
     resampled = weights[:, None] * rng.exponential(size=(n, N_BOOTSTRAPS))
     resampled /= resampled.sum(axis=0)
     generators = np.zeros((N_BOOTSTRAPS, d, d))
-    angles = quarter(N_ANGLES)
+    angles = ica.quarter(ica.N_ANGLES)
     for a in range(d):
         for b in range(a):
-            U = standardised_turns(S[:, [b, a]], weights, angles)
+            U = ica.standardised_turns(S[:, [b, a]], weights, angles)
             G = contrast(U)
             slope = (contrast(U + 1e-4) - G) / 1e-4
             means = U @ resampled
             spreads = np.sqrt(np.maximum((U * U) @ resampled - means**2, 1e-12))
             first_order = means * (slope @ weights)[:, None] + (spreads - 1) * ((slope * U) @ weights)[:, None]
             squares = (G @ resampled - first_order) ** 2
-            values = squares[:N_ANGLES] + squares[N_ANGLES:]  # (angles, bootstraps), periodic in the angle
-            found = np.array([highest(column) for column in values.T]) * (angles[1] - angles[0]) + angles[0]
+            values = squares[: ica.N_ANGLES] + squares[ica.N_ANGLES :]  # (angles, bootstraps), periodic in the angle
+            found = np.array([ica.highest(column) for column in values.T]) * (angles[1] - angles[0]) + angles[0]
             generators[:, b, a], generators[:, a, b] = found, -found
-    return np.stack([turns(np.eye(d), R) for R in scipy.linalg.expm(generators)])
+    return np.stack([ica.turns(np.eye(d), R) for R in scipy.linalg.expm(generators)])
 
 
-def _half_turns(S: Floats, weights: Floats, contrast: Contrast) -> Floats:
+def _half_turns(S: Floats, weights: Floats, contrast: ica.Contrast) -> Floats:
     """Turns (halves, d) of the rows of the unmixing that each half of each code asks for."""
     d, found = S.shape[1], []
     middle = np.median(S, axis=0)
@@ -127,10 +115,10 @@ def _half_turns(S: Floats, weights: Floats, contrast: Contrast) -> Floats:
             if side.sum() < FEWEST:
                 continue
             half = S[side] / S[side].std(axis=0)
-            white = whitening(half)
+            white = ica.whitening(half)
             w = weights[side] / weights[side].sum()
-            R = search_near(white(half), w, contrast, np.eye(d))
-            found.append(turns(np.eye(d), R @ white.matrix))
+            R = ica.search_near(white(half), w, contrast, np.eye(d))
+            found.append(ica.turns(np.eye(d), R @ white.matrix))
     return np.array(found).reshape(len(found), d)
 
 
