@@ -160,39 +160,26 @@ def _factor(M: Matrix, shift: float) -> Solve:
     if isinstance(M, Alignment):
         return _solver(M, shift)
     order = reverse_cuthill_mckee(sp.csr_matrix(M), symmetric_mode=True)
-    solve, place = _solver(_Sparse(sp.csc_array(M[order][:, order])), shift), np.argsort(order)
+    solve, place = _solver(_Banded(M[order][:, order]), shift), np.argsort(order)
     return lambda B: solve(B[order])[place]
 
 
-@dataclass(frozen=True)
-class _Sparse:
+class _Banded(sp.csc_array):
     """A sparse matrix in the forms of an :class:`~unbraid.spectral.alignment.Alignment`."""
-
-    matrix: sp.csc_array
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.matrix.shape
 
     @property
     def bandwidth(self) -> int:
-        entries = self.matrix.tocoo()
+        entries = self.tocoo()
         return int((entries.row - entries.col).max())
 
     def band(self) -> Floats:
-        lower = sp.tril(self.matrix, format="coo")
+        lower = sp.tril(self, format="coo")
         band = np.zeros((self.bandwidth + 1, self.shape[0]), order="F")
         band[lower.row - lower.col, lower.col] = lower.data
         return band
 
-    def toarray(self) -> Floats:
-        return self.matrix.toarray()
 
-    def tocsc(self) -> sp.csc_array:
-        return self.matrix
-
-
-def _solver(M: Alignment | _Sparse, shift: float) -> Solve:
+def _solver(M: Alignment | _Banded, shift: float) -> Solve:
     """Solve by the cheapest of three factorisations, for a matrix in an order that keeps its band narrow.
 
     The band is as wide as the manifold's cross-section, and LAPACK's banded Cholesky takes half the time of a sparse LU
