@@ -83,14 +83,20 @@ class Settings:
 
 
 @dataclass
-class Choice:
-    """The chosen setting with everything that was computed for it."""
+class Neighborhood:
+    """One setting to try: the points in so many principal components, and their neighbours."""
 
-    settings: Settings
     points: Floats
     near: Indices
     distances: Floats
     graph: Graph
+
+
+@dataclass
+class Choice(Neighborhood):
+    """The chosen setting with everything that was computed for it."""
+
+    settings: Settings
     spectrum: Spectrum
     vectors: Floats
     rotation: Rotation | None
@@ -173,7 +179,7 @@ def _better(rule: str, new: Candidate, old: Candidate) -> bool:
     return score(rule, new) > score(rule, old)
 
 
-def _no_single_embedding(last: "_Neighborhood") -> ValueError:
+def _no_single_embedding(last: Neighborhood) -> ValueError:
     return ValueError(
         f"with {last.near.shape[1]} neighbours the graph has {last.graph.n_components} disconnected pieces, the "
         f"largest with {100 * last.graph.largest_share:.0f} % of the points: there is no single embedding. Raise "
@@ -181,17 +187,7 @@ def _no_single_embedding(last: "_Neighborhood") -> ValueError:
     )
 
 
-@dataclass(frozen=True)
-class _Neighborhood:
-    """One setting to try: the points in so many principal components, and their neighbours."""
-
-    points: Floats
-    near: Indices
-    distances: Floats
-    graph: Graph
-
-
-def _rounds(P: Floats, settings: Settings, tried: list[Candidate]) -> Iterator[_Neighborhood]:
+def _rounds(P: Floats, settings: Settings, tried: list[Candidate]) -> Iterator[Neighborhood]:
     """Every setting to try: each PCA size at the smallest neighbourhood, then at the next.
 
     What is ``tried`` meanwhile decides what follows: a PCA size that did worse than another one at every smaller
@@ -226,7 +222,7 @@ def _better_size(m: int, tried: list[Candidate], rule: str) -> int:
     return 0
 
 
-def _neighborhoods(points: Floats, settings: Settings) -> Iterator[_Neighborhood]:
+def _neighborhoods(points: Floats, settings: Settings) -> Iterator[Neighborhood]:
     """Neighbourhoods of every size to try, from one search for the largest."""
     n, k = len(points), settings.n_neighbors
     if not isinstance(k, str):
@@ -244,11 +240,11 @@ def _neighborhoods(points: Floats, settings: Settings) -> Iterator[_Neighborhood
         distances, near = neighborhoods(points, sizes[-1])
     for size in sizes:
         some = np.ascontiguousarray(near[:, :size])
-        yield _Neighborhood(points, some, np.ascontiguousarray(distances[:, :size]), graph_of(some))
+        yield Neighborhood(points, some, np.ascontiguousarray(distances[:, :size]), graph_of(some))
 
 
 def _try(
-    at: _Neighborhood, edges: Pairs, closest: Pairs | None, settings: Settings, rng: np.random.RandomState
+    at: Neighborhood, edges: Pairs, closest: Pairs | None, settings: Settings, rng: np.random.RandomState
 ) -> Choice:
     points, near, distances, graph = at.points, at.near, at.distances, at.graph
     n_outside = 0
@@ -284,8 +280,8 @@ def _try(
         excluded=exclusion(participation, graph.n_components, rotation is None or rotation.converged > 0)
         or "; ".join(unsolved),
     )
-    solved = (graph, spectrum, vectors, rotation, edges, candidate, n_outside, unsolved)
-    return Choice(settings, points, near, distances, *solved)
+    solved = (spectrum, vectors, rotation, edges, candidate, n_outside, unsolved)
+    return Choice(points, near, distances, graph, settings, *solved)
 
 
 def _rotate(settings: Settings, Z: Floats, rng: np.random.RandomState) -> Rotation | None:
