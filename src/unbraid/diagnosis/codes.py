@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from unbraid.diagnosis.findings import FOR_LOOPS, Finding, finding
+from unbraid.diagnosis.findings import FOR_LOOPS, Finding, finding, measured
 from unbraid.diagnosis.survey import LOCAL_COMPONENTS, MOST_FACTORS, Survey, quietly
 from unbraid.manifold.neighbors import Floats
 from unbraid.manifold.surroundings import EDGE, edge_ratio, end_distance
@@ -84,18 +84,14 @@ def first_codes(survey: Survey) -> tuple[Floats | None, list[Finding]]:
 
 def _isometry(survey: Survey, figure: float) -> Finding:
     noisy = not FIGURES["off_tangent"].holds(survey.noise)
-    holds = True if FIGURES["local_isometry"].holds(figure) else None if noisy else False
-    words = (
-        f"The codes preserve the distances between neighbours (correlation {figure:.2f})."
-        if holds
-        else f"No codes were found that preserve the distances between neighbours (correlation {figure:.2f})."
-    )
-    return finding("local_isometry", holds, figure, words)
+    found = "The codes" if FIGURES["local_isometry"].holds(figure) else "No codes were found that"
+    words = f"{found} preserve the distances between neighbours (correlation {figure:.2f})."
+    return measured("local_isometry", figure, words, otherwise=None if noisy else False)
 
 
 def _density(error: float) -> Finding:
     words = f"A point is placed from its neighbours with an error of {error:.2g} standard deviations of a code."
-    return finding("extension_error", FIGURES["extension_error"].holds(error), error, words)
+    return measured("extension_error", error, words)
 
 
 def _rotation(doubt: float, degrees: Floats) -> Finding:
@@ -106,7 +102,7 @@ def _rotation(doubt: float, degrees: Floats) -> Finding:
         f"Rotations found under different assumptions differ by {doubt:.0f} degrees; the codes may be rotated by up "
         f"to {turned} degrees."
     )
-    return finding("rotation_doubt", True if FIGURES["rotation_doubt"].holds(doubt) else None, doubt, words)
+    return measured("rotation_doubt", doubt, words, otherwise=None)
 
 
 def code_findings(codes: Floats, rng: np.random.RandomState) -> list[Finding]:

@@ -216,6 +216,11 @@ def finding(key: str, holds: bool | None, figure: float | None, words: str, **mo
     return Finding(line.assumption, holds, figure, words=words, **known | more)
 
 
+def measured(key: str, figure: float, words: str, *, otherwise: bool | None = False) -> Finding:
+    """The finding that the threshold of the table makes of a figure; ``otherwise`` if it does not hold."""
+    return finding(key, True if FIGURES[key].holds(figure) else otherwise, figure, words)
+
+
 def verdict_of(findings: Sequence[Finding]) -> str:
     """ "no" if a deciding assumption fails, "unsure" if one is inconclusive, else "yes".
 

@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unbraid.data.labels import Labels, parse_labels
-from unbraid.diagnosis.findings import Finding, finding
+from unbraid.diagnosis.findings import Finding, finding, measured
 from unbraid.manifold.neighbors import Floats, nearest
-from unbraid.trust.table import FIGURES
 
 STATISTICS = 2  # of a Gaussian factor under one condition: mean and variance
 NEIGHBORS = 10
@@ -41,9 +40,7 @@ def _conditions(known: Labels, d: int) -> Finding:
 
 def _sizes(known: Labels) -> Finding:
     least = int(np.bincount(known.values[known.values >= 0]).min())
-    return finding(
-        "class_size", FIGURES["class_size"].holds(least), float(least), f"The smallest class has {least} members."
-    )
+    return measured("class_size", float(least), f"The smallest class has {least} members.")
 
 
 def _neighbors(classes: NDArray[np.intp], points: Floats) -> list[Finding]:
@@ -52,16 +49,9 @@ def _neighbors(classes: NDArray[np.intp], points: Floats) -> list[Finding]:
     mixed = float(np.mean(~same.all(axis=1)))
     shares = np.bincount(classes) / len(classes)
     excess = float(same.mean() - np.sum(shares**2))
-    return [
-        finding(
-            "class_overlap", FIGURES["class_overlap"].holds(mixed), mixed,
-            f"{100 * mixed:.0f} % of the points have a neighbour in another class.",
-        ),
-        finding(
-            "class_information", True if FIGURES["class_information"].holds(excess) else None, excess,
-            f"Neighbours share a class {100 * excess:.0f} percentage points more often than by chance.",
-        ),
-    ]  # fmt: skip
+    overlap = f"{100 * mixed:.0f} % of the points have a neighbour in another class."
+    shared = f"Neighbours share a class {100 * excess:.0f} percentage points more often than by chance."
+    return [measured("class_overlap", mixed, overlap), measured("class_information", excess, shared, otherwise=None)]
 
 
 def pair_finding(pairs: NDArray[np.intp], place: dict[int, int], codes: Floats, rng: np.random.RandomState) -> Finding:
@@ -76,7 +66,7 @@ def pair_finding(pairs: NDArray[np.intp], place: dict[int, int], codes: Floats, 
     words = (
         f"Pairs differ along a single code to {100 * max(figure, 0):.0f} % (0: like any two rows; 100: one code only)."
     )
-    return finding("pair_sparsity", FIGURES["pair_sparsity"].holds(figure), figure, words)
+    return measured("pair_sparsity", figure, words)
 
 
 def _spread_over(codes: Floats, pairs: NDArray[np.intp]) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unbraid.data.rows import Rows
-from unbraid.diagnosis.findings import Finding, finding
+from unbraid.diagnosis.findings import Finding, finding, measured
 from unbraid.manifold.neighbors import Floats, distinct_rows
 from unbraid.manifold.reduction import FINEST, Look, affordable_rows, fit_reduction
 from unbraid.manifold.spectra import structure
@@ -137,13 +137,12 @@ def _structure(survey: Survey, figure: float) -> Finding:
     if np.sum(np.ptp(survey.sample, axis=0) > 0) == 1:
         words = "Only one column varies: it is the factor itself."
         return finding("structure", True, None, words)
-    holds = FIGURES["structure"].holds(figure)
     words = (
         "The columns depend on each other far more than by chance."
-        if holds
+        if FIGURES["structure"].holds(figure)
         else "The columns look independent: there is no structure to find, or each of them is a factor already."
     )
-    return finding("structure", holds, figure, words)
+    return measured("structure", figure, words)
 
 
 def _units(survey: Survey) -> Finding:
@@ -189,7 +188,7 @@ def _noise(survey: Survey) -> Finding:
     words = (
         f"{100 * figure:.0f} % of the variance of a small neighbourhood lies off its tangent space (noise, curvature)."
     )
-    return finding("off_tangent", True if FIGURES["off_tangent"].holds(figure) else None, figure, words)
+    return measured("off_tangent", figure, words, otherwise=None)
 
 
 def _linear(survey: Survey) -> Finding:
