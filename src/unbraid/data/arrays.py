@@ -62,41 +62,36 @@ def held(path: Path, values: np.ndarray) -> Opened:
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[None]:
-    """Whatever a library raises about a file, as one error; a damaged chunk raises what its codec does."""
+def reading(path: Path, errors: tuple[type[Exception], ...] = (Exception,)) -> Iterator[None]:
+    """The ``errors`` of a library about a file, as one of ours; by default all, as a damaged chunk may raise any."""
     try:
         yield
-    except Exception as error:
+    except errors as error:
         raise damaged(path, error) from error
 
 
 def _npy(path: Path, key: str | None) -> Opened:
     if key is not None:
         raise ValueError(f"{path} holds one array and has no keys; leave key out.")
-    try:
-        with path.open("rb") as file:
-            return held(path, _map(path, file, 0, path.stat().st_size))
-    except (EOFError, OSError, OverflowError) as error:
-        raise damaged(path, error) from error
+    with reading(path, (EOFError, OSError, OverflowError)), path.open("rb") as file:
+        return held(path, _map(path, file, 0, path.stat().st_size))
 
 
 def _npz(path: Path, key: str | None) -> Opened:
     """Stored members are mapped where they lie; compressed ones are unpacked to a temporary file first."""
-    try:
-        with zipfile.ZipFile(path) as archive, path.open("rb") as file:
-            keys = [n.removesuffix(".npy") for n in archive.namelist() if n.endswith(".npy")]
-            member = archive.getinfo(choose_key(path, keys, key) + ".npy")
-            if member.flag_bits & ENCRYPTED:
-                raise ValueError(f"{path} is encrypted and cannot be read. Unpack it with its password first.")
-            if member.compress_type != zipfile.ZIP_STORED:
-                with archive.open(member) as stream, tempfile.TemporaryFile(prefix="unbraid-") as unpacked:
-                    shutil.copyfileobj(stream, unpacked, 1 << 22)
-                    return held(path, _map(path, unpacked, 0, member.file_size))
-            file.seek(member.header_offset + 26)
-            lengths = np.frombuffer(file.read(4), dtype="<u2")  # of its name and of what else precedes its bytes
-            return held(path, _map(path, file, member.header_offset + 30 + int(lengths.sum()), member.file_size))
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, OverflowError, NotImplementedError) as error:
-        raise damaged(path, error) from error
+    errors = (zipfile.BadZipFile, zlib.error, EOFError, OSError, OverflowError, NotImplementedError)
+    with reading(path, errors), zipfile.ZipFile(path) as archive, path.open("rb") as file:
+        keys = [n.removesuffix(".npy") for n in archive.namelist() if n.endswith(".npy")]
+        member = archive.getinfo(choose_key(path, keys, key) + ".npy")
+        if member.flag_bits & ENCRYPTED:
+            raise ValueError(f"{path} is encrypted and cannot be read. Unpack it with its password first.")
+        if member.compress_type != zipfile.ZIP_STORED:
+            with archive.open(member) as stream, tempfile.TemporaryFile(prefix="unbraid-") as unpacked:
+                shutil.copyfileobj(stream, unpacked, 1 << 22)
+                return held(path, _map(path, unpacked, 0, member.file_size))
+        file.seek(member.header_offset + 26)
+        lengths = np.frombuffer(file.read(4), dtype="<u2")  # of its name and of what else precedes its bytes
+        return held(path, _map(path, file, member.header_offset + 30 + int(lengths.sum()), member.file_size))
 
 
 def npy_header(stream: Any) -> tuple[tuple[int, ...], bool, np.dtype]:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.data.arrays import Opened, damaged, spool
+from unbraid.data.arrays import Opened, reading, spool
 from unbraid.data.pictures import ENDINGS, FRAMED, UnreadableError, decode, resized
 
 Load = Callable[[str], Any]  # a name to a path or an open file
@@ -53,7 +53,7 @@ def single(path: Path, resize: tuple[int, int] | None, skip_unreadable: bool) ->
 
 def tar(path: Path, resize: tuple[int, int] | None, skip_unreadable: bool) -> Opened:
     """(shape, dtype, read) of the images in a tar archive; a compressed one is unpacked to a temporary file first."""
-    try:
+    with reading(path, (tarfile.TarError, EOFError, OSError)):
         if path.suffix in (".gz", ".tgz"):
             with gzip.open(path) as stream:
                 data = spool(stream)
@@ -61,8 +61,6 @@ def tar(path: Path, resize: tuple[int, int] | None, skip_unreadable: bool) -> Op
             data = np.memmap(path, dtype=np.uint8, mode="r")
         with tarfile.open(path) as archive:
             found = [m for m in archive if m.isfile() and m.name.lower().endswith(ENDINGS)]
-    except (tarfile.TarError, EOFError, OSError) as error:
-        raise damaged(path, error) from error
     members = {m.name: m for m in found}
     if not members:
         raise ValueError(f"{path} holds no images ({', '.join(ENDINGS)}).")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from unbraid.data.arrays import damaged
+from unbraid.data.arrays import reading
 from unbraid.datasets.loaded import Folder, shaped, unpacked
 from unbraid.datasets.storage import find, locate
 from unbraid.datasets.tables import Table
@@ -65,14 +65,11 @@ def _emnist_file(stem: str, folder: Folder) -> np.ndarray:
     archive = locate(("gzip.zip", "emnist.zip"), folder)
     if archive is None or locate((f"{stem}.gz", stem), folder):
         return read_idx(find((f"{stem}.gz", stem, "gzip.zip"), folder, what="emnist"))
-    try:
-        with zipfile.ZipFile(archive) as file:
-            inside = [n for n in file.namelist() if n.endswith(f"{stem}.gz")]
-            if not inside:
-                raise ValueError(f"{archive} has no {stem}.gz; it has {', '.join(file.namelist()[:4])}, ...")
-            return read_idx(archive / inside[0], gzip.open(file.open(inside[0])))
-    except zipfile.BadZipFile as error:
-        raise damaged(archive, error) from error
+    with reading(archive, (zipfile.BadZipFile,)), zipfile.ZipFile(archive) as file:
+        inside = [n for n in file.namelist() if n.endswith(f"{stem}.gz")]
+        if not inside:
+            raise ValueError(f"{archive} has no {stem}.gz; it has {', '.join(file.namelist()[:4])}, ...")
+        return read_idx(archive / inside[0], gzip.open(file.open(inside[0])))
 
 
 def read_idx(path: Path, stream: Any = None) -> np.ndarray:
@@ -97,13 +94,11 @@ def celeba(folder: Folder = None, image_size: int | None = 64) -> Table:
     place = find(("img_align_celeba",), folder, what="celeba")
     table = find(("list_attr_celeba.txt",), folder, what="celeba")
     lines = table.read_text(encoding="utf-8").splitlines()
-    try:
+    with reading(table, (IndexError, ValueError)):
         names = lines[1].split()
         rows = [line.split() for line in lines[2:] if line.strip()]
         files = [row[0] for row in rows]
         attributes = np.array([[int(v) for v in row[1:]] for row in rows])
-    except (IndexError, ValueError) as error:
-        raise damaged(table, error) from error
     if len(rows) != int(lines[0]) or attributes.shape != (len(rows), len(names)):
         raise ValueError(
             f"{table} is truncated: its first line announces {lines[0]} rows, and it has {len(rows)} rows of "

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from unbraid.data.arrays import damaged, open_array, spool
+from unbraid.data.arrays import damaged, open_array, reading, spool
 from unbraid.datasets.dsprites import DSprites
 from unbraid.datasets.finite import Grid
 from unbraid.datasets.registry import REMOTE, places
@@ -217,11 +217,9 @@ def read_norb(path: Path) -> np.ndarray:
 
 def unpacked(path: Path, stream: Any = None) -> np.ndarray:
     """The bytes of a file, or of a stream from it, without their compression."""
-    try:
-        with stream or (gzip.open(path) if path.suffix == ".gz" else path.open("rb")) as file:
-            return spool(file)
-    except (OSError, EOFError) as error:
-        raise damaged(path, error) from error
+    opener: Any = gzip.open if path.suffix == ".gz" else Path.open
+    with reading(path, (OSError, EOFError)), stream or opener(path, "rb") as file:
+        return spool(file)
 
 
 def shaped(path: Path, data: np.ndarray, sizes: np.ndarray, dtype: str) -> np.ndarray:
