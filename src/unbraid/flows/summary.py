@@ -11,38 +11,30 @@ if TYPE_CHECKING:
     from unbraid.flows.conditional import ConditionalFlow
 
 MOST_SHOWN, STYLES, CLASSES, POINTS = 10, 6, 10, 1000
+SPECTRUM = (
+    "How much each latent matters: how far it moves the data and how widely it spreads. Below: its mutual information "
+    "with the condition. Latents to the right of the dotted line are considered noise."
+)
+NOTE = (
+    "A flow can fit the data well without its latents being the factors; they are if the condition changes them "
+    "enough. Fit the model with several seeds and compare the codes (unbraid.metrics.mcc of one with another), or "
+    "evaluate it on data with known factors."
+)
 
 
 def summary_of(model: "FlowEstimator") -> Summary:
     """The summary of any flow."""
     kept, n_latents = model.n_informative_, len(model.order_)
-    sections = [
-        Section(
-            "Spectrum",
-            (
-                "How much each latent matters: how far it moves the data and how widely it spreads. Below: its mutual "
-                "information with the condition. Latents to the right of the dotted line are considered noise.",
-            ),
-            picture="spectrum",
-            data={
-                "values": np.asarray(model.importance_),
-                "n_kept": kept,
-                "information": np.asarray(model.information_),
-                "name": "importance",
-            },
-        )
-    ]
-    text = "All recorded losses, in nats per observation; one line per start."
-    sections.append(training_section(model.history_, text))
+    values, information = np.asarray(model.importance_), np.asarray(model.information_)
+    drawn = {"values": values, "n_kept": kept, "information": information, "name": "importance"}
     return Summary(
         title_of(model),
         _facts(model, kept, n_latents),
-        note=(
-            "A flow can fit the data well without its latents being the factors; they are if the condition changes "
-            "them enough. Fit the model with several seeds and compare the codes (unbraid.metrics.mcc of one with "
-            "another), or evaluate it on data with known factors."
-        ),
-        sections=sections,
+        note=NOTE,
+        sections=[
+            Section("Spectrum", (SPECTRUM,), picture="spectrum", data=drawn),
+            training_section(model.history_, "All recorded losses, in nats per observation; one line per start."),
+        ],
         n_shown=min(kept, MOST_SHOWN),
         settings={"informative latents": kept},
     )
@@ -52,26 +44,17 @@ def _facts(model: "FlowEstimator", kept: int, n_latents: int) -> list[Fact]:
     scores = np.asarray(model.init_scores_)
     low, high = model.n_informative_interval_
     best = float(scores[model.best_init_])
-    others = f"; the others reach {', '.join(f'{s:.4g}' for s in np.delete(scores, model.best_init_))}"
+    others = ", ".join(f"{s:.4g}" for s in np.delete(scores, model.best_init_))
+    counted = (
+        f"Counted from the spectrum, which allows {low} to {high}; these are the first columns. "
+        f"{model.n_above_noise_} are above the noise."
+    )
+    start = f"In nats per observation; start {model.best_init_ + 1} of {len(scores)} was kept"
+    added = "Added in training; latents that move the data less than this cannot be found."
     return [
-        Fact(
-            "informative latents",
-            f"{kept} of {n_latents}",
-            f"Counted from the spectrum, which allows {low} to {high}; these are the first columns. "
-            f"{model.n_above_noise_} are above the noise.",
-        ),
-        Fact(
-            "held-out likelihood",
-            f"{best:.4g}",
-            f"In nats per observation; start {model.best_init_ + 1} of {len(scores)} was kept"
-            + (others if len(scores) > 1 else "")
-            + ".",
-        ),
-        Fact(
-            "data noise",
-            f"{model.noise_:.3g}",
-            "Added in training; latents that move the data less than this cannot be found.",
-        ),
+        Fact("informative latents", f"{kept} of {n_latents}", counted),
+        Fact("held-out likelihood", f"{best:.4g}", f"{start}; the others reach {others}." if others else f"{start}."),
+        Fact("data noise", f"{model.noise_:.3g}", added),
         Fact("steps", str(model.n_steps_), f"Training ended by {model.stopped_}."),
     ]
 
@@ -82,18 +65,11 @@ def sampled(model: "ConditionalFlow") -> Section:
     images = np.stack([model.sample(STYLES, c, 1.0, model.n_informative_, random_state=0) for c in classes], axis=1)
     if images.ndim > 3:
         text = "Sampled from the model: one style per row, one class per column. Noise latents are held fixed."
-        return Section(
-            "Samples", (text,), picture="samples", data={"images": images, "names": [str(c) for c in classes]}
-        )
+        drawn = {"images": images, "names": [str(c) for c in classes]}
+        return Section("Samples", (text,), picture="samples", data=drawn)
     counts = np.maximum(np.round(POINTS * model.priors_).astype(int), 1)
     points = [model.sample(int(n), label=c, random_state=0) for n, c in zip(counts, model.classes_)]
-    return Section(
-        "Samples",
-        ("The data and points sampled from the model, along the first two principal components of the data.",),
-        picture="sampled points",
-        data={
-            "samples": np.concatenate(points),
-            "labels": np.repeat(np.arange(len(counts)), counts) if len(counts) > 1 else None,
-        },
-        rows_as="X",
-    )
+    labels = np.repeat(np.arange(len(counts)), counts) if len(counts) > 1 else None
+    text = "The data and points sampled from the model, along the first two principal components of the data."
+    drawn = {"samples": np.concatenate(points), "labels": labels}
+    return Section("Samples", (text,), picture="sampled points", data=drawn, rows_as="X")

@@ -12,30 +12,17 @@ MEASURES = {"interval": "long", "circle": "around", "sphere": "around"}
 
 def summary_of(model: "ProductManifold") -> Summary:
     """Summary of a fitted :class:`~unbraid.ProductManifold`: its factors, their kinds, and every check."""
-    facts = [
-        Fact(
-            codes_in_words(columns),
-            kind,
-            f"{length:.3g} {MEASURES[kind]}, in units of the data; {'verified' if sure else 'not verified'}.",
-        )
-        for kind, columns, length, sure in zip(model.kinds_, model.columns_, model.lengths_, model.verified_)
-    ]
-    dimension = model.diagnostics_.dimension
-    facts.append(
-        Fact("dimension", str(dimension.dim), "Of the data; the dimensions of the factors should add up to it.")
-    )
-    rows = [
-        (
-            f"{codes_in_words(columns)}: {kind}",
-            check.name,
-            f"{check.figure:.3g}",
-            f"{check.threshold:.3g}",
-            "yes" if check.holds else "no",
-        )
-        for kind, columns, checks in zip(model.kinds_, model.columns_, model.checks_)
-        for check in checks
-    ]
-    meanings = {check.name: check.words for checks in model.checks_ for check in checks}
+    facts, rows = [], []
+    for i, (kind, columns) in enumerate(zip(model.kinds_, model.columns_)):
+        name, sure = codes_in_words(columns), "verified" if model.verified_[i] else "not verified"
+        facts.append(Fact(name, kind, f"{model.lengths_[i]:.3g} {MEASURES[kind]}, in units of the data; {sure}."))
+        for check in model.checks_[i]:
+            held = "yes" if check.holds else "no"
+            rows.append((f"{name}: {kind}", check.name, f"{check.figure:.3g}", f"{check.threshold:.3g}", held))
+    dimension = str(model.diagnostics_.dimension.dim)
+    facts.append(Fact("dimension", dimension, "Of the data; the dimensions of the factors should add up to it."))
+    words = {check.name: check.words for checks in model.checks_ for check in checks}
+    meanings = tuple(f"{name}: {meaning}" for name, meaning in words.items())
     return Summary(
         title_of(model),
         facts,
@@ -43,14 +30,7 @@ def summary_of(model: "ProductManifold") -> Summary:
         concerns=list(model.diagnostics_.concerns),
         note="All checks passed.",
         checked=True,
-        sections=[
-            Section(
-                "Checks",
-                tuple(f"{name}: {words}" for name, words in meanings.items()),
-                columns=("factor", "check", "figure", "threshold", "holds"),
-                rows=rows,
-            )
-        ],
+        sections=[Section("Checks", meanings, columns=("factor", "check", "figure", "threshold", "holds"), rows=rows)],
         n_shown=model._n_features_out,
         settings={"kinds": ", ".join(model.kinds_)},
         kinds=list(model.kinds_) if model.output == "angles" else [],
