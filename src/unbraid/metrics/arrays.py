@@ -154,7 +154,6 @@ def split(
     *,
     test_size: float | int = 1 / 3,
     random_state: int | None = 0,
-    min_samples: int = 4,
 ) -> Split:
     """The given test arrays, or ``test_size`` of the rows (a share, or a number of rows) drawn by ``random_state``.
 
@@ -162,7 +161,7 @@ def split(
     """
     if (factors_test is None) != (codes_test is None):
         raise ValueError("give both factors_test and codes_test, or neither.")
-    truth, z = check(factors, codes, min_samples=min_samples if factors_test is None else 2)
+    truth, z = check(factors, codes, min_samples=4 if factors_test is None else 2)
     if factors_test is None or codes_test is None:
         n_test = round(len(z) * test_size) if test_size < 1 else int(test_size)
         if not 1 <= n_test <= len(z) - 2:

@@ -147,16 +147,8 @@ def dci_es(
     rows: Any = {"test_size": test_size, "random_state": random_state}
     curve = loss_capacity(*arrays, probe=probe, **rows)
     found = dci(*arrays, backend=backend, **rows)
-    return DCIES(
-        disentanglement=found.disentanglement,
-        completeness=found.completeness,
-        informativeness=found.informativeness,
-        explicitness=curve.explicitness,
-        size=curve.size,
-        importance=found.importance,
-        curve=curve,
-        backend=backend,
-    )
+    scores = found.disentanglement, found.completeness, found.informativeness, curve.explicitness, curve.size
+    return DCIES(*scores, found.importance, curve, backend)
 
 
 def loss_capacity(

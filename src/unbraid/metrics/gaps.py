@@ -40,9 +40,7 @@ def mig(factors: ArrayLike, codes: ArrayLike, *, n_bins: int = 20) -> float:
     >>> mig(factors, 1.0 * factors) > 0.99
     True
     """
-    table = information(factors, codes, n_bins)
-    first, second = top_two(table.normalised, axis=0)
-    return float(np.clip(np.mean(first - second), 0, 1))
+    return _mean_gap(information(factors, codes, n_bins).normalised, axis=0)
 
 
 def mig_sup(factors: ArrayLike, codes: ArrayLike, *, n_bins: int = 20) -> float:
@@ -72,8 +70,11 @@ def mig_sup(factors: ArrayLike, codes: ArrayLike, *, n_bins: int = 20) -> float:
     >>> mig_sup([[0, 0], [0, 1], [1, 0], [1, 1]], [[5.0, 3.0], [5.0, 4.0], [6.0, 3.0], [6.0, 4.0]])
     1.0
     """
-    table = information(factors, codes, n_bins)
-    first, second = top_two(table.normalised, axis=1)
+    return _mean_gap(information(factors, codes, n_bins).normalised, axis=1)
+
+
+def _mean_gap(matrix: np.ndarray, axis: int) -> float:
+    first, second = top_two(matrix, axis)
     return float(np.clip(np.mean(first - second), 0, 1))
 
 
