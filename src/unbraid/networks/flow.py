@@ -85,11 +85,8 @@ class Flow:
     @torch.no_grad()
     def decode(self, theta: Tensor, codes: Tensor, *, batch_size: int = 4096) -> Tensor:
         """Rows (K, n, *shape) of codes (K, n, n_features)."""
-        parts = []
-        for part in codes.split(batch_size, dim=1):
-            x = self.inverse(theta, part.transpose(1, 2).contiguous())
-            parts.append(x.transpose(1, 2))
-        return torch.cat(parts, 1)
+        parts = (part.transpose(1, 2).contiguous() for part in codes.split(batch_size, dim=1))
+        return torch.cat([self.inverse(theta, part).transpose(1, 2) for part in parts], 1)
 
     @property
     def permutations(self) -> list[Tensor]:
