@@ -186,16 +186,10 @@ class _Record:
 
 def found_again(diagnostics: Diagnostics, reliability: Reliability) -> Diagnostics:
     """The diagnostics with what refits say, and a concern where a code was not found again."""
-    lost = np.flatnonzero(reliability.r_hat > FIGURES["r_hat"].limit())
+    usual, shares, r_hats = FIGURES["r_hat"].limit(), reliability.per_code, reliability.r_hat
     found = [
-        format_warning(
-            "UB212",
-            codes=codes_in_words([int(j)]),
-            correlation=reliability.per_code[j],
-            r_hat=reliability.r_hat[j],
-            usual=FIGURES["r_hat"].limit(),
-        )
-        for j in lost
+        format_warning("UB212", codes=codes_in_words([int(j)]), correlation=shares[j], r_hat=r_hats[j], usual=usual)
+        for j in np.flatnonzero(r_hats > usual)
     ]
     return replace(diagnostics, reliability=reliability, concerns=diagnostics.concerns + found)
 
