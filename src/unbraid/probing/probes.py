@@ -82,23 +82,16 @@ def probe_factors(
             column = factors[:, [k]]
             truth = check_factors(column)
             varies = np.ptp(truth.values[train]) > 0
+            discrete, seen = truth.discrete[0], truth.values[test, 0]
+            chance = float(np.unique(seen, return_counts=True)[1].max() / len(seen)) if discrete else 0.0
+            interval, measure = (wilson, "accuracy") if discrete else (around_r2, "R2")
             for kind, classifier in KINDS.items():
                 if varies:
-                    score = downstream(
+                    score = float(downstream(
                         column[train], codes[train], column[test], codes[test],
                         n_train=[len(train)], classifier=classifier, random_state=random_state,
-                    )  # fmt: skip
-                    found.append(
-                        _with_error(name, kind, float(score), truth.values[:, 0], test, bool(truth.discrete[0]))
-                    )
+                    ))  # fmt: skip
+                    ends = interval(score, len(seen))
+                    found.append(FactorProbe(name, kind, score, *ends, chance, measure))
                 advance(1, factor=name)
     return tuple(found)
-
-
-def _with_error(
-    name: str, kind: str, score: float, values: np.ndarray, test: np.ndarray, discrete: bool
-) -> FactorProbe:
-    if not discrete:
-        return FactorProbe(name, kind, score, *around_r2(score, len(test)), 0.0, "R2")
-    chance = float(np.unique(values[test], return_counts=True)[1].max() / len(test))
-    return FactorProbe(name, kind, score, *wilson(score, len(test)), chance, "accuracy")
