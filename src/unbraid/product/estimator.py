@@ -151,8 +151,7 @@ class ProductManifold(Estimator):
         rng = check_random_state(self.random_state)
         start: ProductManifold | None = self.__dict__.pop("_start", None)
         if start is not None:
-            given = self.get_params(deep=False)
-            self.__dict__.update({name: value for name, value in vars(start).items() if name not in given})
+            self.__dict__.update(vars(start) | self.get_params(deep=False))
             self._warn()
             return self
         points, order = self._points(rows, rng)

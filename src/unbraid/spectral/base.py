@@ -113,7 +113,7 @@ class SpectralEstimator(Exportable):
         data = self._read(X)
         start: Start | None = self.__dict__.pop("_start", None)
         if start is not None and start.look.complete:
-            self.__dict__.update(start.fitted)
+            self.__dict__.update(start.fitted | self.get_params(deep=False))
             warn_of(self.diagnostics_.concerns, stacklevel=2)
             return self
         found, number = self._embed(data, rng) if start is None else self._embed_from(start, data, rng)
@@ -155,8 +155,7 @@ class SpectralEstimator(Exportable):
         with one_blas_thread(), bar("fit", show=self.progress) as advance:
             found = solved(look.points, self._settings(number.value), rng, advance)
             self._finish(found, found.choice.unmix(found.fresh, rng), number, rng)
-        given = self.get_params(deep=False)
-        return Start(look, found, number, {name: value for name, value in vars(self).items() if name not in given})
+        return Start(look, found, number, dict(vars(self)))
 
     def continue_from(self, start: Start) -> Self:
         """Let the next ``fit`` of the same data go on from this start, in place of beginning anew."""
