@@ -135,10 +135,9 @@ def fit(
         if unfinished:
             typer.echo(f"Stopped by --max-seconds. Resume with the same command; checkpoint: {_checkpoint(run)}")
     if open_:
-        from unbraid.app.view import view_of_run
-        from unbraid.cli.explore import serve
+        from unbraid.cli.explore import explore
 
-        serve([view_of_run(run)])
+        explore([run])
 
 
 def _diagnosed(
