@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unbraid.estimator.summary import Section
+from unbraid.metrics.kinds import columns_of
 from unbraid.report.charts import plot_codes, plot_distances
 from unbraid.report.drawing import as_rows, is_pictures, plot_images
 from unbraid.report.fitted import Fitted, describe
 from unbraid.report.html import Report, sentence
-from unbraid.report.traversal import angle_columns, plot_traversals, shown_codes
+from unbraid.report.traversal import plot_traversals, shown_codes
 from unbraid.trust.warnings import explain_command
 
 # What a section of a model's summary may ask for, plot_eigenvalues and so on, and the module that draws it.
@@ -110,7 +111,7 @@ def _add_codes(page: Report, fit: Fitted) -> None:
         ).figure(
             plot_traversals(
                 fit.model.inverse_transform, codes, span="quantiles", base="median", order=summary.order,
-                most=summary.n_shown, names=names, angles=angle_columns(summary.kinds),
+                most=summary.n_shown, names=names, angles=columns_of("circle", summary.kinds),
             )
         )  # fmt: skip
     if summary.reconstructs:
