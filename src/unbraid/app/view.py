@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from unbraid.app.kept import MEDIA_TYPES, Names
 from unbraid.estimator.base import Estimator
 from unbraid.estimator.summary import Summary
-from unbraid.report.drawing import is_pictures, picture_shape
+from unbraid.report.drawing import in_grid, is_pictures, picture_shape, tiled
 from unbraid.report.traversal import shown_codes
 from unbraid.saving.persistence import load
 
@@ -69,16 +69,9 @@ class Look:
         from PIL import Image
 
         pictures = self.shades(rows)
-        n, height, width = pictures.shape[:3]
-        columns = math.ceil(math.sqrt(n))
-        n_lines = math.ceil(n / columns)
-        grid = np.zeros((n_lines * columns, *pictures.shape[1:]), np.uint8)
-        grid[:n] = pictures
-        grid = grid.reshape(n_lines, columns, *pictures.shape[1:]).swapaxes(1, 2)
+        grid = in_grid(pictures, math.ceil(math.sqrt(len(pictures))), 0)
         file = io.BytesIO()
-        Image.fromarray(grid.reshape(n_lines * height, columns * width, *pictures.shape[3:])).save(
-            file, "PNG", compress_level=1
-        )
+        Image.fromarray(tiled(grid)).save(file, "PNG", compress_level=1)
         return file.getvalue()
 
     def answer(self, rows: ArrayLike) -> tuple[bytes, str]:
