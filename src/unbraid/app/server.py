@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Awaitable, Callable
 from functools import partial
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -24,14 +25,7 @@ if TYPE_CHECKING:
     from unbraid.app.workspace import Workspace
 
 Handler = Callable[[Request], Awaitable[Response]]
-STATIC = {
-    "": ("index.html", "text/html"),
-    "page.css": ("page.css", "text/css"),
-    **{
-        f"{name}.js": (f"{name}.js", "text/javascript")
-        for name in ("page", "api", "dial", "draw", "run", "map", "words")
-    },
-}
+KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript"}  # media types of the page's own files
 MOST_BODY, MOST_UPLOAD = 2**20, 20 * 2**20  # bytes of a question, and of a file
 MOST_CLIENTS, MOST_POINTS = 64, 300  # whose newest position is known; positions decoded at once
 HEADERS = {
@@ -75,7 +69,8 @@ def application(loading: Loading, token: str, port: int) -> ASGIApp:
     """The page of a workspace, at /TOKEN/."""
     asked = Questions(loading)
     got: dict[str, Handler] = {"runs": asked.runs, "loaded": asked.loaded, "codes.csv": asked.table}
-    got |= {path: _static(*where) for path, where in STATIC.items()}
+    for file in (files("unbraid.app") / "static").iterdir():
+        got["" if file.name == "index.html" else file.name] = _static(file)
     posted: dict[str, Handler] = {"decode": asked.decode, "encode": asked.encode}
     posted |= {name: asked.answered_by(answer) for name, answer in ANSWERS.items()}
     routes = [
@@ -87,8 +82,8 @@ def application(loading: Loading, token: str, port: int) -> ASGIApp:
     return Guard(Starlette(routes=routes, exception_handlers=refusals), token, port)
 
 
-def _static(file: str, kind: str) -> Handler:
-    text = (files("unbraid.app") / "static" / file).read_text(encoding="utf-8")
+def _static(file: Traversable) -> Handler:
+    text, kind = file.read_text(encoding="utf-8"), KINDS[file.name.rpartition(".")[2]]
 
     async def serve(request: Request) -> Response:
         return Response(text, media_type=kind, headers=HEADERS)
