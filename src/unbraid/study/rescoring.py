@@ -99,9 +99,7 @@ def _orders(study: Study, metrics: Sequence[Metric], protocol: str, again: bool)
     return orders
 
 
-@lru_cache(maxsize=1)
-def _opened(place: str) -> Study:
-    return open_study(place)
+_opened = lru_cache(maxsize=1)(open_study)
 
 
 def rescored(order: Rescoring) -> list[dict[str, Any]]:
