@@ -221,11 +221,6 @@ def _some_rows(rows: Rows) -> tuple[NDArray[np.intp], NDArray]:
 
 def _sorted_out(caught: Sequence[warnings.WarningMessage], known: list[str]) -> tuple[list[str], list[str]]:
     """(concerns, remarks) of warnings, without those that repeat the summary."""
-    concerns: dict[str, None] = {}
-    remarks: dict[str, None] = {}
-    for warning in caught:
-        text = without_hint(str(warning.message))
-        if not any(concern in text for concern in known):
-            grave = issubclass(warning.category, TrustWarning | AssumptionWarning)
-            (concerns if grave else remarks)[text] = None
-    return list(concerns), list(remarks)
+    grave = {without_hint(str(w.message)): issubclass(w.category, TrustWarning | AssumptionWarning) for w in caught}
+    new = [text for text in grave if not any(concern in text for concern in known)]
+    return [text for text in new if grave[text]], [text for text in new if not grave[text]]
