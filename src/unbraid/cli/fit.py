@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unbraid.cli.data import Request, read_data, reads_data
-from unbraid.cli.options import AUTO, OFFERED, PARAMETERS, assignments, number, offered, parameters_of
+from unbraid.cli.options import AUTO, OFFERED, PARAMETERS, Assigned, assignments, number, offered, parameters_of
 
 if TYPE_CHECKING:
     from unbraid.data.observations import Observations
@@ -50,10 +50,7 @@ def fit(
         float | None, typer.Option(metavar="S", help="Stop training after this time; the same command resumes it.")
     ] = None,
     device: Annotated[str | None, typer.Option(metavar="NAME", help="Where to train: auto, cpu, cuda, ...")] = None,
-    assigned: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of the method; may be repeated."),
-    ] = None,
+    assigned: Assigned = None,
     out: Annotated[
         Path | None, typer.Option(metavar="RUN", help="Folder to write the run to; default runs/DATA-METHOD.")
     ] = None,
