@@ -4,7 +4,6 @@ import asyncio
 import json
 import secrets
 from collections.abc import Awaitable, Callable
-from functools import partial
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import TYPE_CHECKING, Any
@@ -117,7 +116,7 @@ class Questions:
     async def _call(self, function: Callable[..., Any], *args: Any) -> Any:
         """A model's answer; what it refuses is a sentence for the page."""
         try:
-            return await anyio.to_thread.run_sync(partial(function, *args), limiter=self._turn)
+            return await anyio.to_thread.run_sync(function, *args, limiter=self._turn)
         except ValueError as error:
             raise HTTPException(getattr(error, "status", 422), str(error)) from error
 

@@ -155,10 +155,12 @@ class View:
     names: Names = field(default_factory=Names)
     folder: Path | None = None
 
-    def shown(self, codes: NDArray) -> NDArray[np.intp]:
-        """The codes that get a slider: those that the model recommends, the one that moves the data most first."""
-        shown = shown_codes(codes, self.summary.order, self.summary.n_shown)
-        return shown if self.decode is None else shown[np.argsort(-self.reach(codes, shown), kind="stable")]
+    def shown(self, codes: NDArray) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """The codes that get a slider, and their reach: those that the model recommends, the farthest first."""
+        which = shown_codes(codes, self.summary.order, self.summary.n_shown)
+        reach = self.reach(codes, which)
+        order = np.argsort(-reach, kind="stable")
+        return which[order], reach[order]
 
     def reach(self, codes: NDArray, which: NDArray[np.intp]) -> NDArray[np.float64]:
         """How far the decoded data move (root mean square) as a code goes from its 10th to its 90th percentile."""

@@ -64,8 +64,7 @@ class Workspace:
         back = self.look.shape if view.decode is None else np.shape(view.decode(codes[:1]))
         if int(np.prod(back)) != int(np.prod(self.look.shape)):
             raise ValueError(f"{view.name} decodes one code to shape {back}; the data have rows of {self.look.shape}.")
-        which = view.shown(codes)
-        return Shown(view, codes, which, view.reach(codes, which))
+        return Shown(view, codes, *view.shown(codes))
 
     def _matched(self, shown: Shown) -> dict[int, dict[str, float]]:
         """Of each code that stands for one of the first model's: which, and their correlation."""
