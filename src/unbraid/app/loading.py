@@ -25,12 +25,13 @@ class Loading:
     """
 
     def __init__(self, make: "Callable[[], Workspace]", opening: "Opening | None" = None):
-        self._make, self.opening = make, opening
+        self._make, self._opening = make, opening
         self.workspace: Future[Workspace] = Future()
 
     @property
-    def done(self) -> bool:
-        return self.workspace.done()
+    def opening(self) -> "Opening | None":
+        """What is shown until the workspace is there."""
+        return None if self.workspace.done() else self._opening
 
     def start(self) -> None:
         threading.Thread(target=self._work, name="unbraid loading", daemon=True).start()

@@ -142,8 +142,7 @@ class Questions:
         return JSONResponse({"loaded": True}, headers=HEADERS)
 
     async def runs(self, request: Request) -> Response:
-        opening = self._loading.opening
-        if opening is not None and not self._loading.done:
+        if (opening := self._loading.opening) is not None:
             return JSONResponse(opening.overview | {"loading": True}, headers=HEADERS)
         return JSONResponse(await self._call((await self._there()).overview), headers=HEADERS)
 
@@ -151,7 +150,7 @@ class Questions:
         """Rows of codes; nothing (204) where the same client has asked for a newer position meanwhile."""
         question = await _question(request)
         opening = self._loading.opening
-        if opening is not None and not self._loading.done and opening.answers(question):
+        if opening is not None and opening.answers(question):
             return Response(opening.answer, media_type=opening.media_type, headers=HEADERS)
         space = await self._there()
         run, codes = _run(space, question), _codes(space, question)
