@@ -31,8 +31,7 @@ def fit(
         str | None, typer.Option(metavar="K", help="Points in a neighbourhood, or auto (the default) to choose.")
     ] = None,
     landmarks: Annotated[
-        str | None,
-        typer.Option(metavar="N", help="Points in the eigenproblem: a number, all, or auto (the default)."),
+        str | None, typer.Option(metavar="N", help="Points in the eigenproblem: a number, all, or auto (the default).")
     ] = None,
     trust: Annotated[
         str | None,
@@ -112,11 +111,7 @@ def fit(
         if not (json or quiet):
             typer.echo(f"{chosen.title} of {data}: {len(known)} observations of shape {known.shape[1:]}")
         fitted = measured_fit(
-            estimator,
-            known,
-            factors=known.factors,
-            factor_names=read.factor_names,
-            factor_kinds=read.factor_kinds,
+            estimator, known, factors=known.factors, factor_names=read.factor_names, factor_kinds=read.factor_kinds
         )
     if diagnosis is not None:
         fitted.model.diagnosis_ = diagnosis

@@ -49,8 +49,7 @@ def run(
         str | None, typer.Option(metavar="ADDRESS", help="Use a Dask scheduler instead, for instance tcp://host:8786.")
     ] = None,
     max_time: Annotated[
-        str | None,
-        typer.Option("--max-time", metavar="TIME", help="Stop after this time: 90s, 30m, 2h."),
+        str | None, typer.Option("--max-time", metavar="TIME", help="Stop after this time: 90s, 30m, 2h.")
     ] = None,
     only: Annotated[
         str | None, typer.Option(metavar="A:B", help="Only these tasks of `study list`: 0:100 or 7.")
