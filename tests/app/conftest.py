@@ -11,7 +11,6 @@ from playwright.sync_api import sync_playwright
 import unbraid as ub
 from unbraid.app.explorer import Explorer
 from unbraid.app.kept import keep
-from unbraid.app.view import view_of_run
 from unbraid.app.workspace import workspace_of
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "browser.py"
@@ -105,7 +104,7 @@ def served(runs):
     open_ = []
 
     def serve(*names):
-        explorer = Explorer(workspace_of([view_of_run(runs(name)) for name in names])).start()
+        explorer = Explorer(workspace_of([runs(name) for name in names])).start()
         open_.append(explorer)
         return explorer.address
 

@@ -18,7 +18,7 @@ from tests.app.conftest import centroid, spectra
 from tests.cli.command_line import run
 from tests.facts import facts
 from unbraid.app.kept import Names, clean_name, keep, read, read_opening, some_rows
-from unbraid.app.view import Look, view_of, view_of_run
+from unbraid.app.view import Look, view_of_run
 from unbraid.app.workspace import workspace_of
 from unbraid.diagnosis.findings import ANSWERS
 from unbraid.saving.persistence import NotARunError
@@ -45,7 +45,7 @@ def test_explore_serves_a_model_and_closes():
 def test_a_pair_of_functions():
     X = spectra()
     pca = PCA(2, random_state=0).fit(X)
-    space = workspace_of([view_of((pca.transform, pca.inverse_transform))], X)
+    space = workspace_of([(pca.transform, pca.inverse_transform)], X)
     np.testing.assert_allclose(space.decode(0, pca.transform(X[:3])), X[:3], atol=1e-5)
     assert space.overview()["runs"][0]["title"]
 
@@ -53,7 +53,7 @@ def test_a_pair_of_functions():
 def test_sliders_come_in_the_order_in_which_they_move_the_data():
     z = np.random.default_rng(0).normal(size=(200, 3))
     weights = np.array([1.0, 5.0, 2.0])
-    space = workspace_of([view_of((lambda x: x / weights, lambda c: c * weights))], z * weights)
+    space = workspace_of([(lambda x: x / weights, lambda c: c * weights)], z * weights)
     sliders = space.overview()["runs"][0]["sliders"]
     assert [s["code"] for s in sliders] == [1, 2, 0]
     low, high = np.quantile(z[:, 1], [0.1, 0.9])
@@ -68,8 +68,8 @@ def test_a_no_of_the_diagnosis_stands_first_and_outlives_the_save(tmp_path):
     model = ub.fit(X, random_state=0)
     assert model.diagnosis_.verdict == "no"
     model.save(tmp_path / "run")
-    for view in (view_of(model), view_of_run(tmp_path / "run")):
-        concerns = workspace_of([view], X).overview()["runs"][0]["concerns"]
+    for given in (model, tmp_path / "run"):
+        concerns = workspace_of([given], X).overview()["runs"][0]["concerns"]
         assert concerns[0].startswith(ANSWERS["no"])
         assert len(concerns) == len(set(concerns))
 
@@ -93,7 +93,7 @@ def test_answers_do_not_wait_for_acknowledgements():
 def test_a_code_that_hardly_moves_the_data_is_quiet(weight, quiet):
     z = np.random.default_rng(0).normal(size=(200, 2))
     weights = np.array([weight, 1.0])
-    space = workspace_of([view_of((lambda x: x / weights, lambda c: c * weights))], z * weights)
+    space = workspace_of([(lambda x: x / weights, lambda c: c * weights)], z * weights)
     assert [(s["code"], s["quiet"]) for s in space.overview()["runs"][0]["sliders"]] == [(1, False), (0, quiet)]
     by = z[:, [1]] if quiet else z  # a code that does nothing does not count among the nearest examples
     away = np.square((by - by[7]) / by.std(axis=0)).sum(axis=1)
@@ -109,7 +109,7 @@ def test_sliders_lean_as_much_as_the_factors_correlate():
     places = np.array([centroid(255 * x) for x in X])
     spread, r = places.std(axis=0), np.corrcoef(places.T)[0, 1]
     assert abs(r) > 0.05
-    space = workspace_of([view_of(ub.HessianICA(2, 12, random_state=0).fit(X))], X)
+    space = workspace_of([ub.HessianICA(2, 12, random_state=0).fit(X)], X)
     slopes, codes = [], space.shown[0].codes
     for j in range(2):
         moved = np.tile(np.median(codes, axis=0), (13, 1))
@@ -123,7 +123,7 @@ def test_sliders_lean_as_much_as_the_factors_correlate():
 
 def test_without_a_decoder_the_nearest_example_is_shown():
     X = spectra()
-    space = workspace_of([view_of((lambda x: x[:, [20, 40]], None))], X)
+    space = workspace_of([(lambda x: x[:, [20, 40]], None)], X)
     np.testing.assert_array_equal(space.decode(0, X[[5], :][:, [20, 40]])[0], X[5])
     assert not space.overview()["runs"][0]["decodes"]
 
@@ -131,7 +131,7 @@ def test_without_a_decoder_the_nearest_example_is_shown():
 def test_factors_of_two_models_are_matched_with_their_signs():
     z = np.random.default_rng(0).normal(size=(300, 2))
     first, second = (lambda x: x, lambda c: c), (lambda x: -x[:, ::-1], lambda c: -c[:, ::-1])
-    space = workspace_of([view_of(first), view_of(second)], z)
+    space = workspace_of([first, second], z)
     told = space.overview()["runs"]
     assert [s["match"]["code"] for s in told[1]["sliders"]] == [s["code"] for s in told[0]["sliders"]]
     matches = {s["code"]: s["match"] for s in told[1]["sliders"]}
@@ -147,9 +147,9 @@ def test_what_cannot_be_explored_says_why(runs, tmp_path):
     with pytest.raises(ValueError, match=facts((60,), (32, 32))):
         ub.explore([runs("spectra"), runs("linear")], open_browser=False)
     with pytest.raises(ValueError, match=facts("NaN")):
-        workspace_of([view_of((lambda x: np.full((len(x), 1), np.nan), None))], X)
+        workspace_of([(lambda x: np.full((len(x), 1), np.nan), None)], X)
     with pytest.raises(ValueError, match=facts((1, 2), (60,))):
-        workspace_of([view_of((lambda x: x[:, :2], lambda c: c))], X)
+        workspace_of([(lambda x: x[:, :2], lambda c: c)], X)
     with pytest.raises(ValueError, match=facts("port", 70000)):
         ub.explore(runs("linear"), port=70000, open_browser=False)
     with pytest.raises(FileNotFoundError):
@@ -242,7 +242,13 @@ def test_fit_leaves_a_run_that_can_be_explored(monkeypatch, capsys, tmp_path):
 
 def test_open_ends_in_the_explorer(monkeypatch, capsys, tmp_path):
     shown = []
-    monkeypatch.setattr("unbraid.cli.explore.serve", lambda views, X=None: shown.append(workspace_of(views, X)))
+
+    def serve(explorer):
+        shown.append(explorer._loading._make())
+        explorer.close()
+
+    monkeypatch.setattr("unbraid.app.explorer.Explorer.run", serve)
+    monkeypatch.setattr("webbrowser.open", lambda address: None)
     np.save(tmp_path / "x.npy", spectra())
     args = ["fit", tmp_path / "x.npy", "--method", "pca-ica", "--factors", 2, "--out", tmp_path / "run", "--open"]
     assert run(monkeypatch, capsys, *args).code == 0

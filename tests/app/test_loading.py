@@ -16,7 +16,6 @@ from tests.app.test_page import drag, picture, sliders
 from unbraid.app.explorer import Explorer, loading_of
 from unbraid.app.kept import OPENING, Names, keep, keep_opening, read_opening
 from unbraid.app.loading import Loading
-from unbraid.app.view import view_of_run
 from unbraid.app.workspace import workspace_of
 
 
@@ -32,7 +31,7 @@ def slow(runs):
     go, pages = threading.Event(), []
 
     def serve(name):
-        workspace = workspace_of([view_of_run(runs(name))])
+        workspace = workspace_of([runs(name)])
         keep_opening(runs(name), workspace)
         made = Loading(lambda: (go.wait(60), workspace)[1], read_opening(runs(name)))
         pages.append(Explorer(made).start())
@@ -89,8 +88,8 @@ def made_run(folder, seed=0):
     model = ub.PCAICA(2, random_state=seed).fit(X)
     model.save(folder)
     keep(folder, X, np.asarray(model.transform(X)))
-    assert loading_of([folder]).done
-    assert not loading_of([folder]).done
+    assert loading_of([folder]).opening is None
+    assert loading_of([folder]).opening is not None
     return X
 
 
@@ -120,7 +119,7 @@ def test_what_was_kept_of_another_model_is_not_shown(tmp_path, changed):
         others = {"cut short": text[:1000], "a page": text.replace("application/json", "text/html")}
         (folder / OPENING).write_text(others.get(changed, '{"made_of": 1}'))
     assert read_opening(folder) is None
-    assert loading_of([folder]).done
+    assert loading_of([folder]).opening is None
 
 
 def test_a_model_that_cannot_be_loaded_ends_the_page_with_its_sentence(tmp_path):
@@ -139,7 +138,7 @@ def test_a_run_that_may_not_be_written_is_shown_all_the_same(tmp_path, monkeypat
     made_run(tmp_path / "run")
     (tmp_path / "run" / OPENING).unlink()
     monkeypatch.setattr("os.access", lambda path, mode: False)
-    assert loading_of([tmp_path / "run"]).done
+    assert loading_of([tmp_path / "run"]).opening is None
     assert not (tmp_path / "run" / OPENING).exists()
 
 

@@ -114,3 +114,9 @@ def test_lines_of_nested_tables():
     assert line_of(text, ("m", 0, "sweep", "beta")) == 5
     assert line_of(text, ("m", 1, "sweep", "gamma")) == 7
     assert line_of(text, ("m", 1, "sweep", "delta")) == 7
+
+
+def test_lines_of_statements_that_span_several():
+    text = 'about = """\nseeds = 3\n"""\n\n# how many\nseeds = [\n  1,\n  -2,\n]\nname = "a"\n'
+    assert line_of(text, ("seeds", 1)) == 6
+    assert line_of(text, ("name",)) == 10

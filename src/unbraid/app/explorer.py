@@ -43,7 +43,7 @@ class Explorer:
         require("starlette", "app")
         from unbraid.app.server import application
 
-        self._loading = workspace if isinstance(workspace, Loading) else Loading.of(workspace)
+        self._loading = workspace if isinstance(workspace, Loading) else Loading(lambda: workspace)
         self._socket = _bound(port)
         port, token = self._socket.getsockname()[1], secrets.token_urlsafe(24)
         self.address = f"http://127.0.0.1:{port}/{token}/"
@@ -148,14 +148,13 @@ def loading_of(runs: Sequence[Path], X: Any = None) -> Loading:
     workspace = _workspace_of(runs, X)
     if len(runs) == 1 and X is None and os.access(runs[0], os.W_OK):
         keep_opening(runs[0], workspace)
-    return Loading.of(workspace)
+    return Loading(lambda: workspace)
 
 
 def _workspace_of(models: Sequence[Any], X: Any = None) -> "Workspace":
-    from unbraid.app.view import view_of
     from unbraid.app.workspace import workspace_of
 
-    return workspace_of([view_of(model) for model in models], X)
+    return workspace_of(models, X)
 
 
 def _bound(port: int) -> socket.socket:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Loading:
-    """A workspace that is there, or that ``start`` makes in a thread.
+    """A workspace that ``start`` makes in a thread.
 
     Parameters
     ----------
@@ -25,23 +25,16 @@ class Loading:
     """
 
     def __init__(self, make: "Callable[[], Workspace]", opening: "Opening | None" = None):
-        self._make, self.opening = make, opening
+        self._make, self._opening = make, opening
         self.workspace: Future[Workspace] = Future()
 
-    @classmethod
-    def of(cls, workspace: "Workspace") -> "Loading":
-        """One that is there."""
-        found = cls(lambda: workspace)
-        found.workspace.set_result(workspace)
-        return found
-
     @property
-    def done(self) -> bool:
-        return self.workspace.done()
+    def opening(self) -> "Opening | None":
+        """What is shown until the workspace is there."""
+        return None if self.workspace.done() else self._opening
 
     def start(self) -> None:
-        if not self.done:
-            threading.Thread(target=self._work, name="unbraid loading", daemon=True).start()
+        threading.Thread(target=self._work, name="unbraid loading", daemon=True).start()
 
     def _work(self) -> None:
         try:

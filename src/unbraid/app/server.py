@@ -4,8 +4,8 @@ import asyncio
 import json
 import secrets
 from collections.abc import Awaitable, Callable
-from functools import partial
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -24,14 +24,7 @@ if TYPE_CHECKING:
     from unbraid.app.workspace import Workspace
 
 Handler = Callable[[Request], Awaitable[Response]]
-STATIC = {
-    "": ("index.html", "text/html"),
-    "page.css": ("page.css", "text/css"),
-    **{
-        f"{name}.js": (f"{name}.js", "text/javascript")
-        for name in ("page", "api", "dial", "draw", "run", "map", "words")
-    },
-}
+KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript"}  # media types of the page's own files
 MOST_BODY, MOST_UPLOAD = 2**20, 20 * 2**20  # bytes of a question, and of a file
 MOST_CLIENTS, MOST_POINTS = 64, 300  # whose newest position is known; positions decoded at once
 HEADERS = {
@@ -75,7 +68,8 @@ def application(loading: Loading, token: str, port: int) -> ASGIApp:
     """The page of a workspace, at /TOKEN/."""
     asked = Questions(loading)
     got: dict[str, Handler] = {"runs": asked.runs, "loaded": asked.loaded, "codes.csv": asked.table}
-    got |= {path: _static(*where) for path, where in STATIC.items()}
+    for file in (files("unbraid.app") / "static").iterdir():
+        got["" if file.name == "index.html" else file.name] = _static(file)
     posted: dict[str, Handler] = {"decode": asked.decode, "encode": asked.encode}
     posted |= {name: asked.answered_by(answer) for name, answer in ANSWERS.items()}
     routes = [
@@ -87,8 +81,8 @@ def application(loading: Loading, token: str, port: int) -> ASGIApp:
     return Guard(Starlette(routes=routes, exception_handlers=refusals), token, port)
 
 
-def _static(file: str, kind: str) -> Handler:
-    text = (files("unbraid.app") / "static" / file).read_text(encoding="utf-8")
+def _static(file: Traversable) -> Handler:
+    text, kind = file.read_text(encoding="utf-8"), KINDS[file.name.rpartition(".")[2]]
 
     async def serve(request: Request) -> Response:
         return Response(text, media_type=kind, headers=HEADERS)
@@ -122,7 +116,7 @@ class Questions:
     async def _call(self, function: Callable[..., Any], *args: Any) -> Any:
         """A model's answer; what it refuses is a sentence for the page."""
         try:
-            return await anyio.to_thread.run_sync(partial(function, *args), limiter=self._turn)
+            return await anyio.to_thread.run_sync(function, *args, limiter=self._turn)
         except ValueError as error:
             raise HTTPException(getattr(error, "status", 422), str(error)) from error
 
@@ -148,8 +142,7 @@ class Questions:
         return JSONResponse({"loaded": True}, headers=HEADERS)
 
     async def runs(self, request: Request) -> Response:
-        opening = self._loading.opening
-        if opening is not None and not self._loading.done:
+        if (opening := self._loading.opening) is not None:
             return JSONResponse(opening.overview | {"loading": True}, headers=HEADERS)
         return JSONResponse(await self._call((await self._there()).overview), headers=HEADERS)
 
@@ -157,7 +150,7 @@ class Questions:
         """Rows of codes; nothing (204) where the same client has asked for a newer position meanwhile."""
         question = await _question(request)
         opening = self._loading.opening
-        if opening is not None and not self._loading.done and opening.answers(question):
+        if opening is not None and opening.answers(question):
             return Response(opening.answer, media_type=opening.media_type, headers=HEADERS)
         space = await self._there()
         run, codes = _run(space, question), _codes(space, question)

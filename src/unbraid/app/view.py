@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from unbraid.app.kept import MEDIA_TYPES, Names
 from unbraid.estimator.base import Estimator
 from unbraid.estimator.summary import Summary
-from unbraid.report.drawing import is_pictures, picture_shape
+from unbraid.report.drawing import in_grid, is_pictures, picture_shape, tiled
 from unbraid.report.traversal import shown_codes
 from unbraid.saving.persistence import load
 
@@ -69,16 +69,9 @@ class Look:
         from PIL import Image
 
         pictures = self.shades(rows)
-        n, height, width = pictures.shape[:3]
-        columns = math.ceil(math.sqrt(n))
-        n_lines = math.ceil(n / columns)
-        grid = np.zeros((n_lines * columns, *pictures.shape[1:]), np.uint8)
-        grid[:n] = pictures
-        grid = grid.reshape(n_lines, columns, *pictures.shape[1:]).swapaxes(1, 2)
+        grid = in_grid(pictures, math.ceil(math.sqrt(len(pictures))), 0)
         file = io.BytesIO()
-        Image.fromarray(grid.reshape(n_lines * height, columns * width, *pictures.shape[3:])).save(
-            file, "PNG", compress_level=1
-        )
+        Image.fromarray(tiled(grid)).save(file, "PNG", compress_level=1)
         return file.getvalue()
 
     def answer(self, rows: ArrayLike) -> tuple[bytes, str]:
@@ -162,10 +155,12 @@ class View:
     names: Names = field(default_factory=Names)
     folder: Path | None = None
 
-    def shown(self, codes: NDArray) -> NDArray[np.intp]:
-        """The codes that get a slider: those that the model recommends, the one that moves the data most first."""
-        shown = shown_codes(codes, self.summary.order, self.summary.n_shown)
-        return shown if self.decode is None else shown[np.argsort(-self.reach(codes, shown), kind="stable")]
+    def shown(self, codes: NDArray) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """The codes that get a slider, and their reach: those that the model recommends, the farthest first."""
+        which = shown_codes(codes, self.summary.order, self.summary.n_shown)
+        reach = self.reach(codes, which)
+        order = np.argsort(-reach, kind="stable")
+        return which[order], reach[order]
 
     def reach(self, codes: NDArray, which: NDArray[np.intp]) -> NDArray[np.float64]:
         """How far the decoded data move (root mean square) as a code goes from its 10th to its 90th percentile."""

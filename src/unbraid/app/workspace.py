@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unbraid.app.kept import read, some_rows
-from unbraid.app.view import Look, View, title_of_view
+from unbraid.app.view import Look, View, title_of_view, view_of
 from unbraid.data.rows import Rows
+from unbraid.metrics.kinds import columns_of
 from unbraid.report.html import sentence
-from unbraid.report.traversal import angle_columns
 
 BINS = 32  # of the histogram behind a slider
 QUIET = 0.02  # of the reach of the strongest code: one below hardly moves the data, and waits behind the others
@@ -64,8 +64,7 @@ class Workspace:
         back = self.look.shape if view.decode is None else np.shape(view.decode(codes[:1]))
         if int(np.prod(back)) != int(np.prod(self.look.shape)):
             raise ValueError(f"{view.name} decodes one code to shape {back}; the data have rows of {self.look.shape}.")
-        which = view.shown(codes)
-        return Shown(view, codes, which, view.reach(codes, which))
+        return Shown(view, codes, *view.shown(codes))
 
     def _matched(self, shown: Shown) -> dict[int, dict[str, float]]:
         """Of each code that stands for one of the first model's: which, and their correlation."""
@@ -125,7 +124,7 @@ class Workspace:
         code = int(shown.which[i])
         values = shown.codes[:, code]
         low, high = float(values.min()), float(values.max())
-        circle = code in angle_columns(shown.view.summary.kinds)
+        circle = code in columns_of("circle", shown.view.summary.kinds)
         if circle:
             low, high = -np.pi, np.pi
         elif high <= low:
@@ -198,10 +197,11 @@ class Workspace:
             ).read_bytes()
 
 
-def workspace_of(views: Sequence[View], X: Any = None) -> Workspace:
-    """Views of X, or of the examples that the first run keeps; views of one name are numbered."""
-    if not views:
+def workspace_of(models: Sequence[Any], X: Any = None) -> Workspace:
+    """Models, as :func:`~unbraid.app.view.view_of` takes them, on X or on the examples that the first run keeps."""
+    if not models:
         raise ValueError("no model was given; give at least one.")
+    views = [view_of(model) for model in models]
     if X is not None:
         return Workspace(_some_of(X), views)
     kept = [None if view.folder is None else read(view.folder) for view in views]

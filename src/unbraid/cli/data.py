@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unbraid.cli.options import AUTO, OFFERED, assignments, names_in, refusal
+from unbraid.cli.options import AUTO, OFFERED, DatasetOptions, assignments, names_in, refusal
 from unbraid.methods import EVIDENCE
 
 if TYPE_CHECKING:
@@ -69,10 +69,7 @@ class Request:
     seed: Annotated[int, typer.Option(help="Random seed, also for sampling a data set.")] = 0
     key: Annotated[str | None, typer.Option(metavar="NAME", help="Which array of an .npz, .h5 or .zarr file.")] = None
     points: Annotated[int | None, typer.Option(help="Observations to sample from a data set; default 3000.")] = None
-    option: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="Option of a data set as name=value, for instance image_size=32."),
-    ] = None
+    option: DatasetOptions = None
     resize: Annotated[str | None, typer.Option(metavar="HxW", help="Resize images to height x width.")] = None
     skip_unreadable: Annotated[bool, typer.Option("--skip-unreadable", help="Skip images that cannot be read.")] = False
     columns: Annotated[
@@ -235,12 +232,10 @@ def _from_dataset(request: Request, takes_labels: bool) -> Data:
         raise ValueError(f"--{option} is for files; the data set {name} has its own labels, or none.")
     dataset = ub.datasets.load(name, **assignments(request.option, "--option", "image_size=32"))
     count = DRAWN if request.points is None else request.points
-    conditional = getattr(dataset, "sample_conditional", None)  # conditional data sets add it to the contract
-    if takes_labels and conditional is not None:
-        X, factors, labels = conditional(count, random_state=request.seed)
-        return Data(ub.Observations(X, factors=factors, labels=labels), dataset.factor_names, dataset.factor_kinds)
-    X, factors = dataset.sample(count, random_state=request.seed)
-    return Data(ub.Observations(X, factors=factors), dataset.factor_names, dataset.factor_kinds)
+    # conditional data sets add labels to what all give
+    draw = getattr(dataset, "sample_conditional", dataset.sample) if takes_labels else dataset.sample
+    drawn = dict(zip(("X", "factors", "labels"), draw(count, random_state=request.seed)))
+    return Data(ub.Observations(**drawn), dataset.factor_names, dataset.factor_kinds)
 
 
 def _size(text: str) -> tuple[int, int]:

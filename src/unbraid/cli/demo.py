@@ -53,10 +53,10 @@ def demo(
         advance(1, now="done")
     _print(fits, path)
     if open_:
-        from unbraid.app.view import view_of
-        from unbraid.cli.explore import serve
+        from unbraid.app.workspace import workspace_of
+        from unbraid.cli.explore import show
 
-        serve([view_of(max(fits, key=lambda fit: fit.mcc or 0.0).model)], X)
+        show(workspace_of([max(fits, key=lambda fit: fit.mcc or 0.0).model], X))
 
 
 def _warm_up(X: Any) -> None:

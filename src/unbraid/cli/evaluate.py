@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from unbraid.cli.options import assignments, metrics_in
+from unbraid.cli.options import DatasetOptions, assignments, metrics_in
 
 
 def evaluate(
@@ -16,10 +16,7 @@ def evaluate(
         Path | None, typer.Argument(help="The factors of these codes: integers are classes, floats are continuous.")
     ] = None,
     dataset: Annotated[str | None, typer.Option(help="Data set to score the run on, by its name.")] = None,
-    option: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="Option of the data set as name=value, for instance image_size=32."),
-    ] = None,
+    option: DatasetOptions = None,
     metrics: Annotated[str, typer.Option(help="Names separated by commas, or all.")] = "all",
     protocol: Annotated[
         str, typer.Option(help="fast, or dlib-v1: the sample sizes of Locatello et al., minutes to hours.")

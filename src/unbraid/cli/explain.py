@@ -9,8 +9,7 @@ def explain(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[NAME]...",
-            help="Warnings, such as UB203, or figures, such as eigengap; lists all by default.",
+            metavar="[NAME]...", help="Warnings, such as UB203, or figures, such as eigengap; lists all by default."
         ),
     ] = None,
 ) -> None:

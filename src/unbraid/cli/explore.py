@@ -1,15 +1,13 @@
 """``unbraid explore``: saved runs in the browser; also what ``--open`` of other commands calls."""
 
 import webbrowser
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
     from unbraid.app.loading import Loading
-    from unbraid.app.view import View
     from unbraid.app.workspace import Workspace
 
 
@@ -37,17 +35,11 @@ def explore(
     if key is not None and data is None:
         raise ValueError("--key needs --data. Give --data too, or leave out --key.")
     X = None if data is None else ub.datasets.open(data, key)
-    _show(loading_of(runs, X), port, open_browser=not no_open)
+    show(loading_of(runs, X), port, open_browser=not no_open)
 
 
-def serve(views: "Sequence[View]", X: Any = None) -> None:
-    """Show models that are there until Ctrl-C."""
-    from unbraid.app.workspace import workspace_of
-
-    _show(workspace_of(views, X))
-
-
-def _show(workspace: "Workspace | Loading", port: int = 0, *, open_browser: bool = True) -> None:
+def show(workspace: "Workspace | Loading", port: int = 0, *, open_browser: bool = True) -> None:
+    """Serve what is there, or on its way, until Ctrl-C."""
     from unbraid.app.explorer import Explorer
 
     explorer = Explorer(workspace, port)

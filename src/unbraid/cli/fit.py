@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unbraid.cli.data import Request, read_data, reads_data
-from unbraid.cli.options import AUTO, OFFERED, PARAMETERS, assignments, number, offered, parameters_of
+from unbraid.cli.options import AUTO, OFFERED, PARAMETERS, Assigned, assignments, number, offered, parameters_of
 
 if TYPE_CHECKING:
     from unbraid.data.observations import Observations
@@ -31,8 +31,7 @@ def fit(
         str | None, typer.Option(metavar="K", help="Points in a neighbourhood, or auto (the default) to choose.")
     ] = None,
     landmarks: Annotated[
-        str | None,
-        typer.Option(metavar="N", help="Points in the eigenproblem: a number, all, or auto (the default)."),
+        str | None, typer.Option(metavar="N", help="Points in the eigenproblem: a number, all, or auto (the default).")
     ] = None,
     trust: Annotated[
         str | None,
@@ -50,10 +49,7 @@ def fit(
         float | None, typer.Option(metavar="S", help="Stop training after this time; the same command resumes it.")
     ] = None,
     device: Annotated[str | None, typer.Option(metavar="NAME", help="Where to train: auto, cpu, cuda, ...")] = None,
-    assigned: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of the method; may be repeated."),
-    ] = None,
+    assigned: Assigned = None,
     out: Annotated[
         Path | None, typer.Option(metavar="RUN", help="Folder to write the run to; default runs/DATA-METHOD.")
     ] = None,
@@ -115,11 +111,7 @@ def fit(
         if not (json or quiet):
             typer.echo(f"{chosen.title} of {data}: {len(known)} observations of shape {known.shape[1:]}")
         fitted = measured_fit(
-            estimator,
-            known,
-            factors=known.factors,
-            factor_names=read.factor_names,
-            factor_kinds=read.factor_kinds,
+            estimator, known, factors=known.factors, factor_names=read.factor_names, factor_kinds=read.factor_kinds
         )
     if diagnosis is not None:
         fitted.model.diagnosis_ = diagnosis
@@ -135,10 +127,9 @@ def fit(
         if unfinished:
             typer.echo(f"Stopped by --max-seconds. Resume with the same command; checkpoint: {_checkpoint(run)}")
     if open_:
-        from unbraid.app.view import view_of_run
-        from unbraid.cli.explore import serve
+        from unbraid.cli.explore import explore
 
-        serve([view_of_run(run)])
+        explore([run])
 
 
 def _diagnosed(

@@ -3,7 +3,9 @@
 import ast
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from unbraid.methods import METHODS, Method
 
@@ -18,6 +20,14 @@ PARAMETERS = {
     "--device": "device",
     "--augment": "augment",
 }
+DatasetOptions = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME=VALUE", help="Option of a data set as name=value, for instance image_size=32."),
+]
+Assigned = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of the method; may be repeated."),
+]
 AUTO = "auto"  # the method that the diagnosis recommends
 OFFERED = {name: method for name, method in METHODS.items() if method.fits}
 

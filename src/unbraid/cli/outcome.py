@@ -57,7 +57,6 @@ def save_run(run: Path, fitted: "Fitted", data: str, method: str, diagnosis: "Di
     import numpy as np
 
     from unbraid.app.kept import keep, keep_opening
-    from unbraid.app.view import view_of_run
     from unbraid.app.workspace import workspace_of
     from unbraid.report.pages import page_of
 
@@ -77,7 +76,7 @@ def save_run(run: Path, fitted: "Fitted", data: str, method: str, diagnosis: "Di
     page.write(run / "report.html")
     (run / ABOUT).write_text(json.dumps({"data": _place(data), "method": method}), encoding="utf-8")
     if fitted.sample_codes is not None:
-        keep_opening(run, workspace_of([view_of_run(run)]))
+        keep_opening(run, workspace_of([run]))
 
 
 def record(fitted: "Fitted", run: Path, data: str, method: str, diagnosis: "Diagnosis | None" = None) -> str:

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from unbraid.cli.options import DatasetOptions, assignments, metrics_in
+
 
 def probe(
     encoders: Annotated[
@@ -16,9 +18,7 @@ def probe(
         ),
     ],
     dataset: Annotated[str, typer.Option(metavar="NAME", help="Data set with known factors, by its name.")],
-    option: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=VALUE", help="Option of the data set; may be repeated.")
-    ] = None,
+    option: DatasetOptions = None,
     metrics: Annotated[
         str | None,
         typer.Option(help="Names separated by commas, or all. One encoder: all; several: mig, sap, dci and mcc."),
@@ -43,7 +43,6 @@ def probe(
     """Score existing encoders: every metric with interval, chance and ceiling, and probes of each factor."""
     import unbraid as ub
     from unbraid.cli.data import _size
-    from unbraid.cli.options import assignments, metrics_in
 
     if codes != "all" and not (codes.isdecimal() and int(codes)):
         raise ValueError(f"--codes is {codes!r}; it must be a number of principal components, or all.")

@@ -30,11 +30,7 @@ def reproduce(
         ),
     ],
     scale: Annotated[
-        str,
-        typer.Option(
-            metavar="small|paper",
-            help="At most half an hour, or the size of the paper.",
-        ),
+        str, typer.Option(metavar="small|paper", help="At most half an hour, or the size of the paper.")
     ] = "small",
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder of the results; default reproductions/PAPER-SCALE.")

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from unbraid.cli.options import Assigned, assignments, metrics_in
+
 if TYPE_CHECKING:
     from unbraid.study import Store, Study
 
@@ -47,8 +49,7 @@ def run(
         str | None, typer.Option(metavar="ADDRESS", help="Use a Dask scheduler instead, for instance tcp://host:8786.")
     ] = None,
     max_time: Annotated[
-        str | None,
-        typer.Option("--max-time", metavar="TIME", help="Stop after this time: 90s, 30m, 2h."),
+        str | None, typer.Option("--max-time", metavar="TIME", help="Stop after this time: 90s, 30m, 2h.")
     ] = None,
     only: Annotated[
         str | None, typer.Option(metavar="A:B", help="Only these tasks of `study list`: 0:100 or 7.")
@@ -207,7 +208,6 @@ def rescore(
     """
     import runpy
 
-    from unbraid.cli.options import metrics_in
     from unbraid.runtime.progress import progress_style
     from unbraid.study import rescore as compute
 
@@ -225,9 +225,7 @@ def rank(
     metric: Annotated[str, typer.Option(help="What to rank by.")] = "mig",
     seeds: Annotated[int, typer.Option(min=1, help="Fits per data set of a method that is not in the study.")] = 3,
     rows: Annotated[int | None, typer.Option(min=10, help="Observations to fit it on, if it is not trained.")] = None,
-    assigned: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Its parameters; may be repeated.")
-    ] = None,
+    assigned: Assigned = None,
 ) -> None:
     """Place a method among all methods and strengths of a study.
 
@@ -235,7 +233,6 @@ def rank(
     unbraid study rank hessian-ica laptop --metric mcc
     unbraid study rank tangent-ica laptop --set n_factors=5 --rows 2000
     """
-    from unbraid.cli.options import assignments
     from unbraid.study import rank as place
 
     parameters = assignments(assigned, "--set", "n_factors=5")

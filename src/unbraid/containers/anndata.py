@@ -7,6 +7,7 @@ import numpy as np
 
 from unbraid.data.observations import Observations
 from unbraid.diagnosis.diagnose import fit as fit_rows
+from unbraid.metrics.matching import correlations
 
 MOST_BYTES = 2**32  # of a sparse layer made dense
 
@@ -92,12 +93,7 @@ def loadings(X: np.ndarray, codes: np.ndarray) -> np.ndarray:
     >>> loadings(np.hstack([z, -z, 0 * z]), z).ravel().round(3).tolist()
     [1.0, -1.0, 0.0]
     """
-    parts = []
-    for values in (np.asarray(X, dtype=np.float64), np.asarray(codes, dtype=np.float64)):
-        centred = values - values.mean(axis=0)
-        norm = np.linalg.norm(centred, axis=0)
-        parts.append(np.divide(centred, norm, out=np.zeros_like(centred), where=norm > 0))
-    return parts[0].T @ parts[1]
+    return correlations(np.asarray(X, dtype=np.float64), np.asarray(codes, dtype=np.float64))
 
 
 def _column(adata: Any, name: str) -> np.ndarray:

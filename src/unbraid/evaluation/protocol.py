@@ -88,7 +88,6 @@ PROTOCOLS = {
     "dlib-v1": Protocol(name="dlib-v1"),
     "fast": Protocol(
         name="fast",
-        n_samples=10_000,
         n_train=2_000,
         n_test=1_000,
         n_batches=2_000,

@@ -154,10 +154,7 @@ def _array(factors: ArrayLike) -> np.ndarray:
     columns = [truth.column(k) for k in range(len(truth.discrete))]
     if len(set(truth.discrete)) == 1:
         return np.column_stack(columns)
-    mixed = np.empty(truth.values.shape, dtype=object)
-    for k, column in enumerate(columns):
-        mixed[:, k] = column.tolist()
-    return mixed
+    return np.column_stack([column.astype(object) for column in columns])
 
 
 def ceiling_codes(factors: ArrayLike, *, marginal: str = "gaussian", random_state: int | None = 0) -> np.ndarray:

@@ -84,7 +84,7 @@ class Evaluation:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and strings; NaN and infinity become None."""
-        return _plain(asdict(self))
+        return json.loads(json.dumps(asdict(self)), parse_constant=lambda name: None)
 
     def to_json(self, path: str | PathLike | None = None) -> str:
         """The result as JSON text, also written to ``path`` if one is given."""
@@ -148,13 +148,3 @@ def json_text(content: Any, path: str | PathLike | None) -> str:
     if path is not None:
         Path(path).write_text(text + "\n", encoding="utf-8")
     return text
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {k: _plain(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(v) for v in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value

@@ -78,6 +78,25 @@ def picture_shape(shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(shape[:2]) if len(shape) == 3 and shape[2] == 1 else tuple(shape)
 
 
+def in_grid(pictures: NDArray, columns: int, blank: float) -> NDArray:
+    """Pictures (n, ...) as (rows, columns, ...), the last row filled up with ``blank``."""
+    n_rows = -(-len(pictures) // columns)
+    padded = np.full((n_rows * columns, *pictures.shape[1:]), blank, pictures.dtype)
+    padded[: len(pictures)] = pictures
+    return padded.reshape(n_rows, columns, *pictures.shape[1:])
+
+
+def tiled(grid: NDArray) -> NDArray:
+    """Pictures (rows, columns, height, width[, channels]) as one.
+
+    >>> tiled(np.arange(4).reshape(1, 2, 2, 1))
+    array([[0, 2],
+           [1, 3]])
+    """
+    n_rows, n_columns, height, width = grid.shape[:4]
+    return grid.swapaxes(1, 2).reshape(n_rows * height, n_columns * width, *grid.shape[4:])
+
+
 def show_sheet(
     ax: Any, grid: NDArray[np.float64], *, rows: Sequence[Any] | None = None, columns: Sequence[Any] | None = None
 ) -> None:
@@ -85,8 +104,7 @@ def show_sheet(
     n_rows, n_columns, height, width = grid.shape[:4]
     spaced = np.ones((n_rows, n_columns, height + 1, width + 1, *grid.shape[4:]))
     spaced[:, :, :height, :width] = grid
-    sheet = spaced.swapaxes(1, 2).reshape(n_rows * (height + 1), n_columns * (width + 1), *grid.shape[4:])
-    ax.imshow(sheet[:-1, :-1], cmap="gray", vmin=0, vmax=1, interpolation="nearest")
+    ax.imshow(tiled(spaced)[:-1, :-1], cmap="gray", vmin=0, vmax=1, interpolation="nearest")
     ax.set(xticks=[], yticks=[])
     if rows is not None:
         ax.set_yticks([(i + 0.5) * (height + 1) - 1 for i in range(n_rows)], rows)
@@ -154,10 +172,8 @@ def plot_images(images: ArrayLike, *, columns: int = 12) -> Any:
     1
     """
     pictures = as_pictures(images)
-    columns = min(columns, len(pictures))
-    n_rows = -(-len(pictures) // columns)
-    padded = np.ones((n_rows * columns, *pictures.shape[1:]))
-    padded[: len(pictures)] = pictures
-    fig = figure(0.75 * columns, 0.75 * n_rows * pictures.shape[1] / pictures.shape[2])
-    show_sheet(fig.subplots(), padded.reshape(n_rows, columns, *pictures.shape[1:]))
+    grid = in_grid(pictures, min(columns, len(pictures)), 1.0)
+    n_rows, n_columns, height, width = grid.shape[:4]
+    fig = figure(0.75 * n_columns, 0.75 * n_rows * height / width)
+    show_sheet(fig.subplots(), grid)
     return fig

@@ -225,12 +225,7 @@ def _lines(ax: Any, levels: NDArray[np.float64], means: NDArray[np.float64], top
 
 
 def plot_recovery(
-    factors: NDArray,
-    codes: NDArray,
-    stds: NDArray,
-    labels: NDArray | None = None,
-    *,
-    score: float | None = None,
+    factors: NDArray, codes: NDArray, stds: NDArray, labels: NDArray | None = None, *, score: float | None = None
 ) -> Any:
     """Ground truth, codes matched to it, and spectrum side by side (GIN's Figure 2), for two factors.
 

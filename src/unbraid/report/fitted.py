@@ -3,7 +3,7 @@
 import time
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -131,9 +131,11 @@ def measured_fit(
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        found = model.fit_transform(X) if labels is None else model.fit_transform(X, labels)
+        codes = model.fit_transform(X) if labels is None else model.fit_transform(X, labels)
     seconds = time.perf_counter() - start
-    return _measured(model, X, factors, factor_names, factor_kinds, found, seconds, caught)
+    fitted = describe(model, X, factors, factor_names=factor_names, factor_kinds=factor_kinds, codes=codes)
+    concerns, remarks = _sorted_out(caught, fitted.concerns)
+    return replace(fitted, seconds=seconds, concerns=[*fitted.concerns, *concerns], remarks=remarks)
 
 
 def describe(
@@ -143,6 +145,7 @@ def describe(
     *,
     factor_names: Sequence[str] | None = None,
     factor_kinds: Sequence[str] | None = None,
+    codes: Any = None,
 ) -> Fitted:
     """The same of a model that is fitted already; of a large X, 5000 rows or fewer are coded.
 
@@ -153,26 +156,15 @@ def describe(
     factors : array (n, factors), optional
         The truth, where it is known.
     factor_names, factor_kinds : sequences of str, optional
+    codes : array (n, number of codes), optional
+        Of all rows, where they are known already.
 
     Returns
     -------
     Fitted
     """
-    return _measured(model, X, factors, factor_names, factor_kinds)
-
-
-def _measured(
-    model: Any,
-    X: Any,
-    factors: ArrayLike | None,
-    names: Sequence[str] | None,
-    kinds: Sequence[str] | None,
-    found: Any = None,
-    seconds: float | None = None,
-    caught: Sequence[warnings.WarningMessage] = (),
-) -> Fitted:
     rows, summary = Rows(X), model.summary()
-    codes = None if found is None or not summary.n_shown else np.asarray(found)
+    codes = None if codes is None or not summary.n_shown else np.asarray(codes)
     truth = None if factors is None else np.asarray(factors)
     if truth is not None and len(truth) != len(rows):
         raise ValueError(f"factors have {len(truth)} rows and X {len(rows)}; they must describe the same observations.")
@@ -190,7 +182,6 @@ def _measured(
             codes = None if codes is None else codes[:, 0]
         if codes is None:
             codes, truth = sample_codes, None if truth is None else truth[seen]
-    concerns, remarks = _sorted_out(caught, summary.concerns)
     first = summary.n_shown if summary.order is None else None  # a method without an order sorts noise to the end
     near = None if sample_codes is None else nearby_distances(sample, sample_codes[:, :first])
     return Fitted(
@@ -202,12 +193,12 @@ def _measured(
         sample_codes=sample_codes,
         distances=near,
         factors=truth if truth is None or truth.ndim > 1 else truth[:, None],
-        factor_names=None if names is None else list(names),
-        factor_kinds=None if kinds is None else list(kinds),
-        mcc=None if truth is None or codes is None else _agreement(truth, codes, kinds, summary.kinds),
-        seconds=seconds,
-        concerns=[*summary.concerns, *concerns],
-        remarks=remarks,
+        factor_names=None if factor_names is None else list(factor_names),
+        factor_kinds=None if factor_kinds is None else list(factor_kinds),
+        mcc=None if truth is None or codes is None else _agreement(truth, codes, factor_kinds, summary.kinds),
+        seconds=None,
+        concerns=list(summary.concerns),
+        remarks=[],
     )
 
 
@@ -230,11 +221,6 @@ def _some_rows(rows: Rows) -> tuple[NDArray[np.intp], NDArray]:
 
 def _sorted_out(caught: Sequence[warnings.WarningMessage], known: list[str]) -> tuple[list[str], list[str]]:
     """(concerns, remarks) of warnings, without those that repeat the summary."""
-    concerns: dict[str, None] = {}
-    remarks: dict[str, None] = {}
-    for warning in caught:
-        text = without_hint(str(warning.message))
-        if not any(concern in text for concern in known):
-            grave = issubclass(warning.category, TrustWarning | AssumptionWarning)
-            (concerns if grave else remarks)[text] = None
-    return list(concerns), list(remarks)
+    grave = {without_hint(str(w.message)): issubclass(w.category, TrustWarning | AssumptionWarning) for w in caught}
+    new = [text for text in grave if not any(concern in text for concern in known)]
+    return [text for text in new if grave[text]], [text for text in new if not grave[text]]

@@ -1,25 +1,23 @@
 """The report of a fitted model, and that of the demo, which compares several."""
 
 from collections.abc import Sequence
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unbraid import report
 from unbraid.estimator.summary import Section
+from unbraid.metrics.kinds import columns_of
 from unbraid.report.charts import plot_codes, plot_distances
 from unbraid.report.drawing import as_rows, is_pictures, plot_images
 from unbraid.report.fitted import Fitted, describe
 from unbraid.report.html import Report, sentence
-from unbraid.report.traversal import angle_columns, plot_traversals, shown_codes
+from unbraid.report.traversal import plot_traversals, shown_codes
 from unbraid.trust.warnings import explain_command
 
-# What a section of a model's summary may ask for, plot_eigenvalues and so on, and the module that draws it.
-PICTURES = {
-    "eigenvalues": "charts", "kl": "training", "losses": "training", "sampled points": "charts", "samples": "decoded",
-    "selection": "charts", "spectrum": "charts", "subspaces": "subspaces",
-}  # fmt: skip
+# What a section of a model's summary may ask for: plot_eigenvalues of this room, and so on.
+PICTURES = ("eigenvalues", "kl", "losses", "sampled points", "samples", "selection", "spectrum", "subspaces")
 SHOWN, RECONSTRUCTED = 24, 200  # pictures of the data, and rows that are decoded again
 
 
@@ -110,7 +108,7 @@ def _add_codes(page: Report, fit: Fitted) -> None:
         ).figure(
             plot_traversals(
                 fit.model.inverse_transform, codes, span="quantiles", base="median", order=summary.order,
-                most=summary.n_shown, names=names, angles=angle_columns(summary.kinds),
+                most=summary.n_shown, names=names, angles=columns_of("circle", summary.kinds),
             )
         )  # fmt: skip
     if summary.reconstructs:
@@ -169,8 +167,7 @@ def add_section(page: Report, section: Section, sample: NDArray, *, folded: bool
         if section.picture not in PICTURES:
             raise ValueError(f"there is no picture {section.picture!r}. Available: {', '.join(PICTURES)}.")
         data = section.data | ({section.rows_as: sample} if section.rows_as else {})
-        module = import_module(f"unbraid.report.{PICTURES[section.picture]}")
-        draw = getattr(module, f"plot_{section.picture.replace(' ', '_')}")
+        draw = getattr(report, f"plot_{section.picture.replace(' ', '_')}")
         page.figure(draw(**data), section.caption)
     if section.columns:
         hidden = f"All {len(section.rows)} rows" if folded else ""

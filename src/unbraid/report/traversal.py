@@ -115,15 +115,6 @@ def _base_code(codes: NDArray[np.float64], base: Any) -> NDArray[np.float64]:
     return start
 
 
-def angle_columns(kinds: Sequence[str]) -> list[int]:
-    """Codes that are angles, by the kinds of a model's summary; of most models none."""
-    if not kinds:
-        return []
-    from unbraid.metrics.kinds import columns_of
-
-    return columns_of("circle", kinds)
-
-
 def shown_codes(codes: ArrayLike, order: Order = None, most: int | None = None) -> NDArray[np.intp]:
     """Numbers of the codes to show, in their order; ``order`` and ``most`` as in :func:`plot_traversals`.
 

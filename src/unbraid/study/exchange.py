@@ -56,14 +56,9 @@ def export(study: Study, folder: str | Path, *, codes: int = 0, strips: bool = F
     if codes:
         written += _export_codes(study, folder, codes)
     if strips:
-        rows = [(run, pack_array(strip)) for run in _done(study) if (strip := study.strip(run)) is not None]
+        rows = [(run, pack_array(strip)) for run in study.runs()["run"] if (strip := study.strip(run)) is not None]
         written.append(_written(folder / STRIPS, rows, "run", "strip"))
     return written
-
-
-def _done(study: Study) -> list[str]:
-    runs = study.runs()
-    return runs.loc[runs["status"] == "done", "run"].tolist()
 
 
 def _written(path: Path, rows: Sequence[tuple], *columns: str) -> Path:
@@ -113,7 +108,7 @@ def merge(store: Store, sources: Sequence[str | Path]) -> int:
     store.lock()
     taken = 0
     for source in sources:
-        is_export = (Path(source) / ABOUT).is_file() if "://" not in str(source) else False
+        is_export = (Path(source) / ABOUT).is_file()
         content = _of_export(Path(source)) if is_export else _of_store(Store(source))
         taken += _take(store, content, str(source))
     store.unlock()
@@ -142,41 +137,29 @@ def _of_export(folder: Path) -> Content:
         )
     about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
     head = {"study": about["study"], "identity": about["identity"], "spec": json.dumps(about["spec"])}
-    frames = {name: pd.read_parquet(folder / f"{name}.parquet") for name in (*FRAMES, "provenance")}
+    names = [*FRAMES, "provenance", "codes", "pools"] + ["strips"] * (folder / STRIPS).is_file()
+    frames = {name: pd.read_parquet(folder / f"{name}.parquet") for name in names}
     blobs: dict[str, bytes] = {}
 
     def keep(data: bytes) -> str:
         blobs[sha256(data)] = data
         return sha256(data)
 
-    pool_of = dict(zip(frames["provenance"]["run"], frames["provenance"]["pool"]))
-    runs = [
-        {k: None if pd.isna(v) else v for k, v in row.items()}
-        | {"pool": pool_of.get(row["run"]), "priority": row["seed"], "error": None}
-        for row in frames["runs"].astype(object).to_dict("records")
-    ]
-    protocol = about["spec"]["protocol"]
-    kept = [
-        {"run": row.run, "kind": row.kind, "address": keep(row.codes)}
-        for row in pd.read_parquet(folder / CODES).itertuples()
-    ]
-    if (folder / STRIPS).is_file():
-        strips = pd.read_parquet(folder / STRIPS).itertuples()
+    runs = frames["runs"].merge(frames["provenance"][["run", "pool"]], on="run", how="left")
+    runs = runs.assign(priority=runs["seed"], error=None)
+    kept = [{"run": row.run, "kind": row.kind, "address": keep(row.codes)} for row in frames["codes"].itertuples()]
+    if "strips" in frames:
+        strips = frames["strips"].itertuples()
         kept += [{"run": row.run, "kind": "strip", "address": keep(row.strip)} for row in strips]
-    return {
-        "head": head,
-        "get": blobs.__getitem__,
-        "runs": runs,
-        "pools": [
-            {"pool": row.pool, "about": row.about, "factors": keep(row.factors)}
-            for row in pd.read_parquet(folder / POOLS).itertuples()
-        ],
-        "scores": [row | {"protocol": protocol} for row in frames["scores"].to_dict("records")],
-        "losses": frames["losses"].to_dict("records"),
-        "curves": _records(frames["curves"]),
-        "kept": kept,
-        "provenance": [{"run": row.run, "about": row.provenance} for row in frames["provenance"].itertuples()],
+    tables = {
+        "runs": runs.astype(object).where(runs.notna(), None),
+        "pools": frames["pools"].assign(factors=frames["pools"]["factors"].map(keep)),
+        "scores": frames["scores"].assign(protocol=about["spec"]["protocol"]),
+        "losses": frames["losses"],
+        "provenance": frames["provenance"][["run", "provenance"]].rename(columns={"provenance": "about"}),
     }
+    rows = {name: table.to_dict("records") for name, table in tables.items()}
+    return {"head": head, "get": blobs.__getitem__, "kept": kept, "curves": _records(frames["curves"]), **rows}
 
 
 def _records(curves: pd.DataFrame) -> list[dict[str, Any]]:

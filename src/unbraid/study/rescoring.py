@@ -79,14 +79,11 @@ class Rescoring:
     representation: str
     metrics: tuple[str | Metric, ...]
     protocol: str
+    mark: None = None  # it is done whole, or not at all
 
     @property
     def key(self) -> str:
         return f"{self.run}/{self.representation}"
-
-    @property
-    def mark(self) -> None:
-        return None
 
 
 def _orders(study: Study, metrics: Sequence[Metric], protocol: str, again: bool) -> list[Rescoring]:
@@ -102,9 +99,7 @@ def _orders(study: Study, metrics: Sequence[Metric], protocol: str, again: bool)
     return orders
 
 
-@lru_cache(maxsize=1)
-def _opened(place: str) -> Study:
-    return open_study(place)
+_opened = lru_cache(maxsize=1)(open_study)
 
 
 def rescored(order: Rescoring) -> list[dict[str, Any]]:

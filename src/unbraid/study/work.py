@@ -226,20 +226,15 @@ def score(
 
 def strip_of(model: Any, method: Method, codes: np.ndarray) -> np.ndarray | None:
     """A uint8 image with one row per code and seven steps along it; None if the model does not decode to images."""
-    from unbraid.report.drawing import as_pictures, is_pictures
+    from unbraid.report.drawing import as_pictures, is_pictures, tiled
     from unbraid.report.traversal import traversals
 
     if not method.decodes:
         return None
-    rows = np.asarray(traversals(model.inverse_transform, codes, n_steps=7, span="quantiles"))
+    rows = traversals(model.inverse_transform, codes, n_steps=7, span="quantiles")
     if not is_pictures(rows.shape[2:]):
         return None
-    n_codes, n_steps = rows.shape[:2]
-    pictures = as_pictures(rows.reshape(n_codes * n_steps, *rows.shape[2:]))
-    height, width = pictures.shape[1:3]
-    sheet = pictures.reshape(n_codes, n_steps, height, width, *pictures.shape[3:]).swapaxes(1, 2)
-    sheet = sheet.reshape(n_codes * height, n_steps * width, *pictures.shape[3:])
-    return np.round(np.clip(sheet, 0, 1) * 255).astype(np.uint8)
+    return np.round(tiled(as_pictures(rows, 2)) * 255).astype(np.uint8)
 
 
 def _losses(model: Any, method: Method, history: list[dict[str, Any]]) -> dict[str, float]:

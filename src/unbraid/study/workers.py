@@ -1,4 +1,7 @@
-"""Where tasks run: in this process, on a local cluster, or on any Dask cluster."""
+"""Where tasks run: in this process, on a local cluster, or on any Dask cluster.
+
+An order to a worker has a unique ``key``, and a ``mark`` that changes when it makes progress.
+"""
 
 import errno
 import logging
@@ -13,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
-from typing import Any, Protocol
+from typing import Any
 
 from distributed import Client, LocalCluster, Status, WorkerPlugin, wait
 from distributed.scheduler import KilledWorker
@@ -25,16 +28,6 @@ GONE = "the connection to the scheduler is lost. Start it again, then resume wit
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
-class Order(Protocol):
-    """An order to a worker, with a unique key; its mark changes when it makes progress."""
-
-    @property
-    def key(self) -> str: ...
-
-    @property
-    def mark(self) -> float | None: ...
-
-
 @dataclass(frozen=True)
 class Failure:
     """Why an order gave no result; ``full`` if the cause was a full disk and not the order itself."""
@@ -44,7 +37,7 @@ class Failure:
     full: bool = False
 
 
-def attempt(work: Callable[[Any], Any], order: Order) -> Any:
+def attempt(work: Callable[[Any], Any], order: Any) -> Any:
     """The result of the work, or the reason why there is none."""
     try:
         return work(order)
@@ -68,9 +61,9 @@ class InProcess:
 
     def __init__(self, work: Callable[[Any], Any]):
         self._work = work
-        self._orders: list[Order] = []
+        self._orders: list[Any] = []
 
-    def submit(self, order: Order) -> None:
+    def submit(self, order: Any) -> None:
         self._orders.append(order)
 
     def outcomes(self, timeout: float) -> list[Any]:
@@ -95,7 +88,7 @@ class OnDask:
 
     def __init__(self, client: Client, work: Callable[[Any], Any], revive: Callable[[], None] | None = None):
         self.client, self._work, self._revive = client, work, revive
-        self._orders: dict[Any, Order] = {}
+        self._orders: dict[Any, Any] = {}
         self._tries: dict[str, tuple[int, float | None]] = {}  # failed attempts, and the mark they started from
         self._numbers = count()
         self._n_workers, self._look_again = 1, 0.0
@@ -114,7 +107,7 @@ class OnDask:
             self._n_workers = max(len(self.client.scheduler_info(n_workers=-1)["workers"]), 1)
             self._look_again = time.monotonic() + LOOK_EVERY
 
-    def submit(self, order: Order) -> None:
+    def submit(self, order: Any) -> None:
         # a common prefix: the scheduler keeps statistics for every prefix it has seen
         key = f"order-{order.key}-{next(self._numbers)}"
         future = self.client.submit(attempt, self._work, order, key=key, pure=False)
@@ -140,7 +133,7 @@ class OnDask:
             raise ConnectionError(GONE)
         return found
 
-    def _outcome(self, future: Any, order: Order) -> Any:
+    def _outcome(self, future: Any, order: Any) -> Any:
         if future.status == "finished":
             try:
                 return future.result()

@@ -42,14 +42,15 @@ class Agreement(Answer):
         side = max(2.6, 0.34 * n + 1.3)
         fig, axes = panels(len(self.matrices), 2, side + 0.4, side)
         for ax, (dataset, matrix) in zip(axes, self.matrices.items()):
-            heat_matrix(ax, 100 * matrix.to_numpy(), [metric_title(m) for m in matrix.index])
-            ax.set_title(dataset, fontsize=9)
+            heat_matrix(ax, matrix, dataset)
         return fig
 
 
-def heat_matrix(ax: Any, values: Floats, rows: Sequence[str], columns: Sequence[str] | None = None) -> None:
-    """A matrix with values from -100 to 100 as coloured cells with numbers."""
-    columns = rows if columns is None else columns
+def heat_matrix(ax: Any, correlations: pd.DataFrame, title: str) -> None:
+    """A table of correlations as coloured cells with numbers, in percent."""
+    values = 100 * correlations.to_numpy()
+    rows, columns = (list(map(metric_title, names)) for names in correlations.axes)
+    ax.set_title(title, fontsize=9)
     ax.imshow(values, cmap="RdBu_r", vmin=-100, vmax=100, aspect="auto")
     for i, j in np.ndindex(values.shape):
         if np.isfinite(values[i, j]):

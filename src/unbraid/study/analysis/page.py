@@ -18,14 +18,8 @@ from unbraid.study.analysis.variance import variance
 from unbraid.study.frames import Study
 
 # The questions, in the order in which the report answers them.
-QUESTIONS: dict[str, Callable[..., Answer]] = {
-    "independence": independence,
-    "agreement": agreement,
-    "spread": spread,
-    "variance": variance,
-    "selection": selection,
-    "usefulness": usefulness,
-}
+_ASKED: tuple[Callable[..., Answer], ...] = (independence, agreement, spread, variance, selection, usefulness)
+QUESTIONS = {ask.__name__: ask for ask in _ASKED}
 MOST_STRIPS = 600  # about 10 kB each; in larger studies, one run per setting shows its strip
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from unbraid.study.analysis.frames import Floats, Ints, Scored
 
@@ -94,11 +94,7 @@ def rank_correlations(values: Floats) -> Floats:
     >>> rank_correlations(np.array([[1.0, 9.0], [2.0, 5.0], [3.0, 1.0]]))[0, 1].round(6)
     np.float64(-1.0)
     """
-    ranks = rankdata(values, axis=0)
-    ranks -= ranks.mean(axis=0)
-    length = np.sqrt((ranks**2).sum(axis=0))
-    length[length == 0] = np.nan
-    return (ranks / length).T @ (ranks / length)
+    return pd.DataFrame(values).corr("spearman").to_numpy()
 
 
 def related(values: Floats, n: int) -> Floats:

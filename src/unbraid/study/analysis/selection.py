@@ -15,7 +15,7 @@ from unbraid.study.analysis.agreement import heat_matrix
 from unbraid.study.analysis.answers import Answer
 from unbraid.study.analysis.claims import estimated
 from unbraid.study.analysis.frames import Floats, Scored, chosen_metrics, scored, tidy
-from unbraid.study.analysis.paper import METRIC_TITLES, PAPER, TRANSFER, metric_title
+from unbraid.study.analysis.paper import METRIC_TITLES, PAPER, TRANSFER
 from unbraid.study.analysis.resampling import LEAST_SEEDS, by_dataset, median_of_last, related, seeds_per_cell
 from unbraid.study.analysis.transfer import KINDS, chances, seed_grids
 from unbraid.study.analysis.unsupervised import HIGH_IS_GOOD, unsupervised_scores
@@ -53,8 +53,7 @@ class Selection(Answer):
         left.invert_yaxis()
         left.legend(frameon=False, fontsize=7)
         quiet(left)
-        heat_matrix(right, 100 * across.to_numpy(), list(across.index), [metric_title(m) for m in across.columns])
-        right.set_title("rank correlation with each metric, mean over data sets", fontsize=8)
+        heat_matrix(right, across, "rank correlation with each metric, mean over data sets")
         return fig
 
 

@@ -46,9 +46,8 @@ class Spread(Answer):
             x = rows["method"].map(methods.index) + rng.uniform(-0.28, 0.28, len(rows))
             ax.scatter(x, rows[metric], c=shade[mine], cmap="viridis_r", vmin=0, vmax=1, s=7, linewidths=0, alpha=0.8)
             middle = rows.groupby("method")[metric].median()
-            for k, method in enumerate(methods):
-                if method in middle.index:
-                    ax.plot([k - 0.35, k + 0.35], [middle[method]] * 2, color=GREY, lw=1.5, zorder=0)
+            place = middle.index.map(methods.index)
+            ax.hlines(middle, place - 0.35, place + 0.35, color=GREY, lw=1.5, zorder=0)
             quiet(ax)
             ax.set_xticks(range(len(methods)), [method_title(m) for m in methods], rotation=60, ha="right", fontsize=7)
             if i == 0:

@@ -76,12 +76,10 @@ def chances(grids: Sequence[SeedGrid]) -> Floats:
     won: dict[str, list[float]] = {kind: [] for kind in KINDS}
     for source, grid in enumerate(grids):
         best = np.where(np.isnan(grid.scores), -np.inf, grid.scores).argmax(axis=1)  # (metrics, seeds): the setting
-        for target in range(len(grids)):
-            for metric in range(len(best)):
-                for other in range(len(best)):
-                    kind = KINDS[2 * (source != target) + (metric != other)]
-                    own = grid.run[best[metric], np.arange(best.shape[1])] if source == target else None
-                    won[kind].append(_won(ranks[target][other], grids[target].run, best[metric], own))
+        for target, metric, other in np.ndindex(len(grids), len(best), len(best)):
+            kind = KINDS[2 * (source != target) + (metric != other)]
+            own = grid.run[best[metric], np.arange(best.shape[1])] if source == target else None
+            won[kind].append(_won(ranks[target][other], grids[target].run, best[metric], own))
     return np.array([np.nanmean(won[kind]) if np.isfinite(won[kind]).any() else np.nan for kind in KINDS])
 
 

@@ -13,7 +13,7 @@ from unbraid.study.analysis.agreement import heat_matrix
 from unbraid.study.analysis.answers import Answer, Unanswerable
 from unbraid.study.analysis.claims import estimated
 from unbraid.study.analysis.frames import Floats, Scored, chosen_metrics, scored, tidy
-from unbraid.study.analysis.paper import METRIC_TITLES, PAPER, metric_title
+from unbraid.study.analysis.paper import METRIC_TITLES, PAPER
 from unbraid.study.analysis.readout import read_accuracy
 from unbraid.study.analysis.resampling import by_dataset, median_of_last, related
 from unbraid.study.frames import Study
@@ -34,9 +34,7 @@ class Usefulness(Answer):
         fig, axes = panels(len(datasets), 2, 0.6 * len(metrics) + 2.0, 0.4 * len(tasks) + 1.6)
         for ax, name in zip(axes, datasets):
             wide = self.table[self.table["dataset"] == name].pivot(index="task", columns="metric", values="correlation")
-            values = 100 * wide.loc[tasks, metrics].to_numpy()
-            heat_matrix(ax, values, tasks, [metric_title(m) for m in metrics])
-            ax.set_title(name, fontsize=9)
+            heat_matrix(ax, wide.loc[tasks, metrics], name)
         return fig
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from unbraid.evaluation.claims import Claim
 from unbraid.evaluation.interval import interval
@@ -115,9 +116,7 @@ def variance(
 
 
 def _cell_means(values: Floats, cells: Ints) -> Floats:
-    sums = np.zeros((cells.max() + 1, values.shape[1]))
-    np.add.at(sums, cells, values)
-    return (sums / np.maximum(np.bincount(cells), 1)[:, None])[cells]
+    return pd.DataFrame(values).groupby(cells).transform("mean").to_numpy()
 
 
 def _widened(values: Floats, cells: Ints) -> Floats:
