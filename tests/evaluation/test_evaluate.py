@@ -345,7 +345,7 @@ def test_two_array_files_give_the_table(tmp_path, monkeypatch, capsys):
 
 
 def test_the_command_reads_csv_and_npz_and_explains(tmp_path, monkeypatch, capsys):
-    from unbraid.cli.evaluate import read_array
+    from unbraid.data.frames import read_array
 
     np.savetxt(tmp_path / "factors.csv", FACTORS, fmt="%d", delimiter=",", header="a,b,c", comments="")
     np.savez(tmp_path / "codes.npz", CODES)
