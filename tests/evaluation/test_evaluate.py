@@ -242,6 +242,19 @@ def test_swapped_arrays_never_give_a_calm_number():
         ub.evaluate(CODES, FACTORS, metrics="mcc", protocol=QUICK)
 
 
+@pytest.mark.parametrize("name", ["mcc", "mig", "dci", "irs"])
+def test_classes_stored_as_floats_and_swapped_are_noticed_by_every_metric(name):
+    """As np.loadtxt gives them, three factors in the place of the codes of eight."""
+    codes = np.hstack([CODES, np.random.default_rng(0).normal(size=(400, 5))])
+    with pytest.warns(ub.warnings.AssumptionWarning, match="UB107") as given:
+        getattr(ub.metrics, name)(codes, FACTORS.astype(float))
+    assert {warning.filename for warning in given} == {__file__}
+    getattr(ub.metrics, name)(FACTORS.astype(float), codes)
+    with pytest.warns(ub.warnings.AssumptionWarning, match="UB107") as given:
+        ub.evaluate(codes, FACTORS.astype(float), metrics=name, protocol=QUICK)
+    assert len(given) == 1
+
+
 def test_observations_of_every_kind_are_encoded_alike():
     """A frame keeps its column names on the way to the model; blocks, files and tensors give the same scores."""
     pandas, torch = pytest.importorskip("pandas"), pytest.importorskip("torch")
