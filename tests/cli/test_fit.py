@@ -253,6 +253,8 @@ def test_pairs_turn_the_codes(fit, tmp_path, given, method):
     assert result.code == 0, result.err
     model = ub.load(tmp_path / "run")
     assert (model.rotation, list(model.evidence_), model.n_features_in_) == ("pairs", ["pairs"], 3)
+    assert re.search(r"^evidence +pairs ", result.out, flags=re.M)
+    assert model.evidence_["pairs"] in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     assert ub.metrics.mcc(z, model.transform(X)) > 0.97
 
 
