@@ -1,5 +1,6 @@
 """Real data that lies beside the project, inputs that are counted, and what the end of a run says of both."""
 
+import importlib.util
 import os
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from unbraid.report import html
 ROOT = Path(__file__).resolve().parents[1]
 LEFT_OUT = "unbraid_left_out"
 INPUTS = "unbraid_inputs"
+SCRIPT = ROOT / "scripts" / "browser.py"
 
 
 class Shared:
@@ -37,6 +39,27 @@ def shared(request):
 def _coarse_figures():
     """Pages are drawn with a sixteenth of the pixels: no test looks at them, and a page takes a quarter less time."""
     html.DPI = 36
+
+
+def script():
+    """The module of ``scripts/browser.py``."""
+    spec = importlib.util.spec_from_file_location("browser", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """One Chromium for all tests of a process: Playwright refuses a second beside it."""
+    from playwright.sync_api import sync_playwright
+
+    path = script().chromium()
+    assert path, f"these tests need Chromium: run {SCRIPT}"
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield found
+        found.close()
 
 
 class Inputs:

@@ -1,26 +1,14 @@
 """Small runs of every kind, and a browser that may talk to this machine only."""
 
-import importlib.util
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
-from playwright.sync_api import sync_playwright
 
 import unbraid as ub
 from unbraid.app.explorer import Explorer
 from unbraid.app.kept import keep
 from unbraid.app.workspace import workspace_of
-
-SCRIPT = Path(__file__).parents[2] / "scripts" / "browser.py"
-
-
-def script():
-    spec = importlib.util.spec_from_file_location("browser", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture(scope="session")
@@ -111,16 +99,6 @@ def served(runs):
     yield serve
     for explorer in open_:
         explorer.close()
-
-
-@pytest.fixture(scope="session")
-def browser():
-    path = script().chromium()
-    assert path, f"these tests need Chromium: run {SCRIPT}"
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield found
-        found.close()
 
 
 @pytest.fixture

@@ -47,7 +47,8 @@ def test_a_pair_of_functions():
     pca = PCA(2, random_state=0).fit(X)
     space = workspace_of([(pca.transform, pca.inverse_transform)], X)
     np.testing.assert_allclose(space.decode(0, pca.transform(X[:3])), X[:3], atol=1e-5)
-    assert space.overview()["runs"][0]["title"]
+    run = space.overview()["runs"][0]
+    assert (run["title"], run["decodes"], run["checked"]) == ("encoder and decoder", True, False)
 
 
 def test_sliders_come_in_the_order_in_which_they_move_the_data():
@@ -146,7 +147,7 @@ def test_what_cannot_be_explored_says_why(runs, tmp_path):
         ub.explore(ub.PCAICA(2, random_state=0).fit(X), open_browser=False)
     with pytest.raises(ValueError, match=facts((60,), (32, 32))):
         ub.explore([runs("spectra"), runs("linear")], open_browser=False)
-    with pytest.raises(ValueError, match=facts("NaN")):
+    with pytest.raises(ValueError, match=facts("encoder", "NaN")):
         workspace_of([(lambda x: np.full((len(x), 1), np.nan), None)], X)
     with pytest.raises(ValueError, match=facts((1, 2), (60,))):
         workspace_of([(lambda x: x[:, :2], lambda c: c)], X)
@@ -159,9 +160,9 @@ def test_what_cannot_be_explored_says_why(runs, tmp_path):
 def test_geomancer_has_nothing_to_move():
     X = np.random.default_rng(0).normal(size=(100, 2, 3))
     X = (X / np.linalg.norm(X, axis=2, keepdims=True)).reshape(100, 6)
-    with pytest.warns(ub.warnings.TrustWarning):
+    with pytest.warns(ub.warnings.TrustWarning, match="UB24[25]"):
         model = ub.Geomancer(dim=4, n_neighbors=12, random_state=0).fit(X)
-    with pytest.raises(ValueError, match=facts("GEOMANCER")):
+    with pytest.raises(ValueError, match=facts("GEOMANCER", "unbraid.report.fit_report(model, X)")):
         ub.explore(model, X, open_browser=False)
 
 
@@ -261,6 +262,7 @@ def test_explore_without_data_says_how_to_give_some(monkeypatch, capsys, tmp_pat
     result = run(monkeypatch, capsys, "explore", tmp_path / "bare", "--no-open")
     assert result.code == 2
     assert "--data" in result.err
+    assert "bare" in result.err
 
 
 def test_explore_prints_its_address_and_ends_by_ctrl_c(tmp_path):

@@ -8,7 +8,8 @@ import pytest
 from PIL import Image
 
 import unbraid as ub
-from tests.app.conftest import SCRIPT, centroid, script, settle, spectra, until
+from tests.app.conftest import centroid, settle, spectra, until
+from tests.conftest import SCRIPT, script
 
 PIXELS = """canvas => {
   const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);

@@ -21,7 +21,10 @@ def test_demo_finds_the_factors_and_says_where_the_report_is(monkeypatch, capsys
     report = folder / "report.html"
     assert str(report) in result.out.replace("\n", "")
     page = report.read_text(encoding="utf-8")
-    assert page.count("<h2>") >= 5
+    owners = [name for heading in re.findall(r"<h2>(.*?)</h2>", page) for name in scores if name in heading]
+    assert owners == ["HLLE+ICA"] * 3 + ["PCA+ICA"] + ["LEM+ICA"] * 2, "the best first: strips, trust, settings"
+    for name, score in scores.items():
+        assert f"{name}: MCC {score:.4f}" in page
     assert page.count("data:image/png;base64,") == 1 + 3 + 3 + 1 + 2  # samples, maps, distances, strips, settings
 
 

@@ -1,6 +1,5 @@
 """The documentation works from disk: no page asks for the network, formulas are drawn, and the search finds."""
 
-import importlib.util
 import subprocess
 import sys
 from pathlib import Path
@@ -47,15 +46,8 @@ def built(tmp_path_factory):
 
 
 @pytest.fixture
-def page(monkeypatch):
-    """A browser that reads from disk only; what else it asks for is a fault."""
-    from playwright.sync_api import sync_playwright
-
-    spec = importlib.util.spec_from_file_location("browser", ROOT / "scripts" / "browser.py")
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-    if script.chromium() is None:
-        pytest.skip("Chromium is missing; scripts/browser.py says how to get it")
+def page(browser):
+    """A page that reads from disk only; what else it asks for is a fault."""
     faults = []
 
     def check(route):
@@ -65,15 +57,14 @@ def page(monkeypatch):
             faults.append(f"a request to {route.request.url}")
             route.abort()
 
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=script.chromium(), args=["--no-sandbox"])
-        found = browser.new_page()
-        found.set_default_timeout(300_000)
-        found.route("**/*", check)
-        found.on("pageerror", lambda error: faults.append(str(error)))
-        found.on("console", lambda told: faults.append(told.text) if told.type == "error" else None)
-        yield found
-        browser.close()
+    context = browser.new_context()
+    context.set_default_timeout(300_000)
+    found = context.new_page()
+    found.route("**/*", check)
+    found.on("pageerror", lambda error: faults.append(str(error)))
+    found.on("console", lambda told: faults.append(told.text) if told.type == "error" else None)
+    yield found
+    context.close()
     assert not faults
 
 

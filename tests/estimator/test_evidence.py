@@ -80,6 +80,9 @@ def test_a_rotation_takes_its_evidence_in_both_ways(rotation, kind):
     model = ub.HessianICA(2, 20, rotation=rotation, random_state=0)
     codes = model.fit_transform(X, **keyword)
     assert list(model.evidence_) == [kind]
+    fact = model.summary().facts[-1]
+    assert (fact.name, fact.value) == ("evidence", kind)
+    assert model.evidence_[kind] in fact.meaning
     known = ub.Observations(X, **{kind: next(iter(keyword.values()))})
     np.testing.assert_array_equal(model.fit_transform(known), codes)
     with pytest.raises(ValueError, match="twice"):

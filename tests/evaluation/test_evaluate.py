@@ -238,8 +238,23 @@ def test_swapped_arrays_never_give_a_calm_number():
         swapped = ub.evaluate(codes, factors, metrics="mcc", protocol=QUICK)["mcc"].value
     assert swapped == pytest.approx(0.369, abs=0.003)
     assert given[0].filename == __file__
+    with pytest.warns(ub.warnings.AssumptionWarning, match="UB107"):
+        assert ub.metrics.mcc(codes, factors) == pytest.approx(0.369, abs=0.003)
     with pytest.raises(ValueError, match=r"\(factors, codes\)"):
         ub.evaluate(CODES, FACTORS, metrics="mcc", protocol=QUICK)
+
+
+@pytest.mark.parametrize("name", ["mcc", "mig", "dci", "irs"])
+def test_classes_stored_as_floats_and_swapped_are_noticed_by_every_metric(name):
+    """As np.loadtxt gives them, three factors in the place of the codes of eight."""
+    codes = np.hstack([CODES, np.random.default_rng(0).normal(size=(400, 5))])
+    with pytest.warns(ub.warnings.AssumptionWarning, match="UB107") as given:
+        getattr(ub.metrics, name)(codes, FACTORS.astype(float))
+    assert {warning.filename for warning in given} == {__file__}
+    getattr(ub.metrics, name)(FACTORS.astype(float), codes)
+    with pytest.warns(ub.warnings.AssumptionWarning, match="UB107") as given:
+        ub.evaluate(codes, FACTORS.astype(float), metrics=name, protocol=QUICK)
+    assert len(given) == 1
 
 
 def test_observations_of_every_kind_are_encoded_alike():
@@ -345,7 +360,7 @@ def test_two_array_files_give_the_table(tmp_path, monkeypatch, capsys):
 
 
 def test_the_command_reads_csv_and_npz_and_explains(tmp_path, monkeypatch, capsys):
-    from unbraid.cli.evaluate import read_array
+    from unbraid.data.frames import read_array
 
     np.savetxt(tmp_path / "factors.csv", FACTORS, fmt="%d", delimiter=",", header="a,b,c", comments="")
     np.savez(tmp_path / "codes.npz", CODES)

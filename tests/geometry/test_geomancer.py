@@ -85,7 +85,7 @@ def test_too_few_points_for_the_tangents_are_undetermined():
     with pytest.warns(TrustWarning, match=facts("UB245", 1000, "dimension 5")):
         model, *_ = fitted("S2 SO3", 1000, dim=5)
     assert (model.determined_, model.confidence_, model.dims_) == (False, 0, [5])
-    assert "not settled" in model.reason_
+    assert f"{model.tangent_error_:.2g} rad" in model.reason_
     assert model.tangent_error_ > 0.5
 
 

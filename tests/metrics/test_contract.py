@@ -264,6 +264,7 @@ def test_nan_is_an_error(name):
 
 @kinds
 @every
+@pytest.mark.filterwarnings("ignore:UB107")
 def test_more_and_fewer_codes_than_factors(name, kind):
     factors = FACTORS[kind]
     z = noisy(factors)

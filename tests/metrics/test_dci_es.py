@@ -45,6 +45,7 @@ def test_codes_that_are_a_linear_map_of_the_factors_are_explicit():
     assert m.loss_capacity(CLASSES, -3.0 * CLASSES).explicitness == 1
 
 
+@pytest.mark.filterwarnings("ignore:UB107")
 def test_size_is_factors_over_codes():
     spare = np.hstack([NUMBERS, RNG.normal(size=(1500, 3))])
     constant = np.column_stack([NUMBERS, np.ones(1500)])

@@ -54,6 +54,7 @@ def test_out_of_sample_does_not_overfit():
     assert mcc(v, z, v_test, z_test, weak=True) < 0.05
 
 
+@pytest.mark.filterwarnings("ignore:UB107")
 def test_a_factor_without_a_code_counts_zero():
     assert mcc(FACTORS, FACTORS[:, :2]) == pytest.approx(2 / 3, abs=1e-9)
     assert mcc(FACTORS, FACTORS[:, :2], weak=True) == pytest.approx(2 / 3, abs=0.03)

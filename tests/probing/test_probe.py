@@ -252,7 +252,7 @@ def test_the_factor_that_is_read_best_is_told_by_its_way_from_chance():
     assert max(p.score for p in found.factors if p.factor == "factor 2") > 0.85
     named = [re.findall(r"factor \d", line) for line in found.words()]
     assert ["factor 1"] in named, "read best"
-    assert ["factor 2"] in named, "not told from chance"
+    assert ["factor 2"] in named, "not distinguishable from chance"
 
 
 def test_a_state_dict_is_not_taken_for_a_graph(tmp_path):

@@ -60,9 +60,21 @@ def test_the_address_has_the_fingerprint_and_not_the_file(pairs):
     np.save("same.npy", pairs)
     same = [task.run for task in tasks_of(parse_spec(SPEC.replace("pairs.npy", "same.npy")))]
     assert same == before
+    np.savez("same.npz", pairs)
+    np.savetxt("same.csv", pairs, "%d", delimiter=",", header="first,second", comments="")
+    for kind in ("npz", "csv"):
+        assert [task.run for task in tasks_of(parse_spec(SPEC.replace("pairs.npy", f"same.{kind}")))] == before
     np.save("pairs.npy", pairs[::-1])
     after = [task.run for task in tasks_of(parse_spec(SPEC))]
     assert (after[0] == before[0], after[1] == before[1]) == (False, True)
+
+
+def test_a_table_of_one_column_has_one_value_per_row(tmp_path):
+    from unbraid.study.evidence import observed
+
+    np.savetxt("time.csv", np.arange(300.0), header="second", comments="")
+    known = ub.Observations(np.empty((300, 2)), time=np.arange(300.0))
+    assert observed(known.X, {"time": "time.csv"}, known.marks()).time.shape == (300,)
 
 
 def test_a_file_that_changes_under_a_study_is_noticed(pairs):

@@ -108,7 +108,7 @@ def below_chance(representation: str) -> Figure:
 
 
 def mended_below_chance(results: Results) -> dict[str, Part]:
-    """The same of representations that should mend the metric of the pixels."""
+    """The same for representations that might correct the metric of the pixels."""
     kinds = ("300 labels", "HLLE codes")
     return {f"{mesh}, {kind}": figure for kind in kinds for mesh, figure in below_chance(kind)(results).items()}
 

@@ -31,7 +31,7 @@ def digits_cells(scale: str) -> list[Cell]:
 
 
 def run_digits(cell: Cell, bench: Bench) -> Mapping[str, Any]:
-    """Train, going on from a checkpoint if there is one, and measure on test digits."""
+    """Train, resuming from a checkpoint if there is one, and measure on test digits."""
     name = cell["data"]
     model = train(name, bench, cell)
     test, labels = (part[:TESTED] for part in load_digits(name, "test"))

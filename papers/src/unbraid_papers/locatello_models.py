@@ -130,7 +130,7 @@ def supervised(factors: np.ndarray, codes: np.ndarray) -> dict[str, float]:
 
 
 def run_strongest(cell: Cell, bench: "Bench") -> Mapping[str, Any]:
-    """The same twin, but for the two codes whose means vary most; scores of the mean codes."""
+    """The same twin, except for the two codes whose means vary most; scores of the mean codes."""
     kept = bench.kept(cell)
     X, factors = pictures(cell["image_size"], N_TEST, 1)
     mean, live = kept["mean"].astype(float), kept["live"]

@@ -184,8 +184,7 @@ def _factors(request: Request, names: list[str]) -> tuple[Any, list[str]]:
 
 def _each(name: str, count: int) -> list[str]:
     """A name for each of several columns: those that a table has, or the name with numbers."""
-    from unbraid.cli.evaluate import is_number
-    from unbraid.data.frames import names_of
+    from unbraid.data.frames import is_number, names_of
 
     if count == 1:
         return [name]
@@ -200,9 +199,8 @@ def _array(data: str, where: str, option: str) -> Any:
     """Of a file of its own, of an array beside the data, or of a column of the same table."""
     import numpy as np
 
-    from unbraid.cli.evaluate import read_array
     from unbraid.data.files import open as open_data
-    from unbraid.data.frames import column_of
+    from unbraid.data.frames import column_of, read_array
 
     if Path(where).is_file():
         return read_array(Path(where))

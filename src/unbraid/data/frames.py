@@ -1,5 +1,6 @@
 """Tables with named columns (CSV, TSV, Parquet, Feather, Excel), and the formats of labs: .mat, .h5ad, NetCDF."""
 
+import csv
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,38 @@ from unbraid.runtime.extras import require
 
 SHOWN = 12  # columns that an error lists
 SEPARATORS = (",", ";", "\t")
+
+
+def read_array(path: Path) -> np.ndarray:
+    """The array of a .npy file, the only array of a .npz file, or the columns of a .csv file."""
+    if not path.is_file():
+        raise FileNotFoundError(f"{path} is not a file.")
+    if path.suffix == ".npy":
+        return np.load(path, allow_pickle=False)
+    if path.suffix == ".npz":
+        with np.load(path, allow_pickle=False) as file:
+            if len(file.files) != 1:
+                raise ValueError(f"{path} holds the arrays {', '.join(file.files)}; give a file with one array.")
+            return file[file.files[0]]
+    if path.suffix == ".csv":
+        return _read_numbers(path)
+    raise ValueError(f"{path} has the extension {path.suffix!r}; allowed are .npy, .npz and .csv.")
+
+
+def _read_numbers(path: Path) -> np.ndarray:
+    """A table without pandas: whole numbers, so classes, where no cell has a decimal point; a header is skipped."""
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        rows = [row for row in csv.reader(file) if row]
+    if rows and not all(map(is_number, rows[0])):
+        rows = rows[1:]
+    try:
+        values = np.array(rows, dtype=float)
+    except ValueError:  # text, or rows of different lengths
+        values = np.empty(0)
+    if not values.size:
+        raise ValueError(f"{path} is not a table of numbers separated by commas, all rows of one length.")
+    whole = all(cell.strip().lstrip("+-").isdigit() for row in rows for cell in row)
+    return values.astype(np.int64) if whole else values
 
 
 def open_table(path: Path, columns: Sequence[str] | None) -> tuple[Opened, list[str]]:
@@ -91,7 +124,7 @@ def _separated(pandas: Any, path: Path) -> Any:
     with path.open(encoding="utf-8-sig") as file:
         first = file.readline()
     separator = "\t" if path.suffix.lower() == ".tsv" else max(SEPARATORS, key=first.count)
-    header = None if all(_is_number(cell) for cell in first.strip().split(separator)) else 0
+    header = None if all(is_number(cell) for cell in first.strip().split(separator)) else 0
     options = {"sep": separator, "header": header, "encoding": "utf-8-sig", "skipinitialspace": True}
     frame = pandas.read_csv(path, index_col=False, **options)
     if separator == ";" and any(kind.kind not in "biuf" for kind in frame.dtypes):
@@ -99,7 +132,12 @@ def _separated(pandas: Any, path: Path) -> Any:
     return frame
 
 
-def _is_number(cell: str) -> bool:
+def is_number(cell: str) -> bool:
+    """Whether the cell of a table is a number.
+
+    >>> is_number("1e-3"), is_number("dye")
+    (True, False)
+    """
     try:
         float(cell.strip().strip('"').replace(",", "."))
     except ValueError:

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from unbraid.data.observations import Observations, data_of, observe
 from unbraid.data.rows import Rows
-from unbraid.estimator.summary import Summary
+from unbraid.estimator.summary import Fact, Summary
 from unbraid.methods import EVIDENCE, method_of_class, methods_using, uses_of
 from unbraid.saving.persistence import Persistent
 
@@ -186,7 +186,12 @@ class Estimator(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     def summary(self) -> Summary:
         """What a report or a terminal shows about this fitted model."""
         check_is_fitted(self)
-        return self._summary()
+        found, evidence = self._summary(), getattr(self, "evidence_", {})
+        if not evidence:
+            return found
+        marks = "; ".join(f"{name} {mark}" for name, mark in evidence.items())
+        more = Fact("evidence", ", ".join(evidence), f"What the fit used besides X (shape, type, checksum): {marks}.")
+        return replace(found, facts=[*found.facts, more])
 
     def _summary(self) -> Summary:
         raise NotImplementedError

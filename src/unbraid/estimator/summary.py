@@ -18,7 +18,7 @@ class Fact:
 
     @classmethod
     def of(cls, key: str, value: str, more: str = "") -> "Fact":
-        """A line of the table of figures with its value, and what else is to be said of it.
+        """A line of the table of figures with its value, and further remarks.
 
         >>> Fact.of("r_hat", "1.01").meaning.rpartition(". ")[2]
         'In doubt above 1.02.'
@@ -78,7 +78,7 @@ class Summary:
     note : str
         What it means that there are no concerns.
     checked : bool
-        Whether anything was measured that could speak against the result: only then is no concern good news.
+        Whether anything was measured that could raise a concern: only then is the absence of concerns good news.
     sections : list of Section
         What this method has to show beyond codes and traversals.
     n_shown : int

@@ -13,6 +13,7 @@ from unbraid.evaluation.registry import REGISTRY, register, select
 from unbraid.evaluation.sample import Sample, ceiling_codes, draw_sample
 from unbraid.evaluation.table import Evaluation, Score
 from unbraid.metrics import Metric
+from unbraid.metrics.arrays import known_order
 from unbraid.runtime.progress import bar
 from unbraid.runtime.tracking import Track
 from unbraid.trust.warnings import warn
@@ -79,18 +80,19 @@ def evaluate(
     True
     """
     rules = find_protocol(protocol)
-    with bar("evaluate", total=None, show=progress) as advance:
+    with known_order(), bar("evaluate", total=None, show=progress) as advance:
         factors, codes, observations = encode_pool(
             factors, codes, rules.pool, rules.random_state, lambda n: advance(n, metric="encode")
         )
         chosen = select(metrics, observations=observations is not None)
         sample = draw_sample(factors, codes, observations, **rules.sizes)
+        ideals = sample.ideals(rules.ceiling_marginal, rules.random_state)
     n_factors, n_codes = sample.pool_factors.shape[1], sample.pool_codes.shape[1]
     if n_codes < n_factors and observations is None:  # a model is recognised by its type
         warn("UB107", n_factors=n_factors, n_codes=n_codes)
-    ideals = sample.ideals(rules.ceiling_marginal, rules.random_state)
     scores: list[Score] = []
-    with bar("score", total=sum(_steps(x, rules) + len(ideals) for x in chosen), show=progress) as advance:
+    n_steps = sum(_steps(x, rules) + len(ideals) for x in chosen)
+    with known_order(), bar("score", total=n_steps, show=progress) as advance:
         for metric in chosen:
             scores += _rows(metric, sample, ideals, rules, advance)
     from unbraid import __version__

@@ -18,7 +18,7 @@ class Condition:
     ----------
     family : Normal
     groups : list of arrays of int
-        Row numbers. A batch holds equally many of each group, and the next batches go on with those that are left.
+        Row numbers. A batch holds equally many of each group, and the next batches take those that are left.
     batch_size : int
     """
 

@@ -37,7 +37,7 @@ class SelfSupervisedGIN(FlowEstimator):
     augment : callable, "affine" or None
         ``augment(X)`` or ``augment(X, rng)``: points like X, or sets (n, M, ...). ``"affine"`` is the paper's recipe
         for digits, :class:`~unbraid.datasets.AffineSets`. None: :meth:`fit` takes sets. A run resumes from its
-        ``checkpoint`` only if ``augment`` draws the same again, so let it draw from ``rng`` alone.
+        ``checkpoint`` only if ``augment`` draws the same rows again, so it must draw from ``rng`` alone.
     n_augmentations : int
         M, calls of a function that returns one augmentation per point.
     batch_size : int
@@ -55,7 +55,7 @@ class SelfSupervisedGIN(FlowEstimator):
         Once the learning rate has dropped, every set has the same std of a latent, in place of one of its own: an
         augmentation is taken to move its factor by the same amount wherever the point lies. Where one factor of
         several is augmented, the sets' own stds leave a(z2) z1 free with any a of what is not augmented; this does
-        not. It mends most starts and ruins some, so it is not the default; False is the paper's loss.
+        not. It improves most starts and ruins some, so it is not the default; False is the paper's loss.
     n_init : int
         Starts, trained at once. From three on, the one is kept whose codes agree most with those of the others
         (:func:`~unbraid.flows.spectrum.agreement`): the loss does not see every way to fail.

@@ -29,8 +29,8 @@ class Chart:
     spectrum : array
         Eigenvalues of these functions.
     purity : float
-        Part of their squared gradient that lies along this submanifold; 1 is right, ``dim`` over the whole dimension is
-        chance.
+        Share of their squared gradient that lies along this submanifold; 1 is perfect, ``dim`` over the whole dimension
+        is chance.
     """
 
     kind: str
@@ -127,8 +127,8 @@ def _chart(functions: np.ndarray, gradients: np.ndarray, inside: np.ndarray) -> 
 def analogy(found: list[Chart], a: int, b: int, c: int) -> int:
     """The sample d with a : b :: c : d, which moves from c along the submanifolds as b does from a.
 
-    Along each submanifold d keeps the place of c where b stays with a, and takes the place of b where c does. Where
-    both moved, the analogy has no single answer on a curved submanifold, and that is an error.
+    Along each submanifold, d keeps the position of c if b agrees with a, and takes the position of b if c agrees with
+    a. If both moved, the analogy has no single answer on a curved submanifold, and that is an error.
 
     Parameters
     ----------

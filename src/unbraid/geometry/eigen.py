@@ -40,8 +40,8 @@ def lowest_fields(
 ) -> Eigenfields:
     """Lowest ``LANES`` eigenfields of the normalised connection Laplacian on ``graph``.
 
-    The wanted fields are parallel, so they are as good on a thinned sample: above ``COARSE`` points every
-    ``RATIO``-th is solved first and carried to the others by parallel transport; few passes remain.
+    The wanted fields are parallel, so a thinned sample has them too: above ``COARSE`` points every ``RATIO``-th is
+    solved first, and the result is carried to the others by parallel transport; few passes remain.
     """
     operator = Diffusion(frames, graph, threads=threads)
     if graph.n <= COARSE:
@@ -140,7 +140,7 @@ def _orthonormalising(flat: np.ndarray) -> np.ndarray:
 
 
 def diffusion_scale(graph: Graph, rng: np.random.Generator) -> float:
-    """First nonzero eigenvalue of the normalised Laplacian of the graph: the yardstick for 'near zero'.
+    """First nonzero eigenvalue of the normalised Laplacian of the graph: the reference for 'near zero'.
 
     A parallel field times the slowest function on the manifold is an eigenfield with this value, so a product has an
     eigenvalue at or below it right after its near-zero ones.

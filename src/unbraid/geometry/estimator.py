@@ -28,15 +28,15 @@ from unbraid.runtime.progress import bar
 from unbraid.trust.table import FIGURES
 from unbraid.trust.warnings import emit, format_warning, warn
 
-LIFT = 2.0  # of an eigenvalue 0 by tangent spaces off by t: LIFT t^2 of the yardstick; at most 1.6 on 16 products
+LIFT = 2.0  # an error t of the tangent spaces raises an eigenvalue 0 to at most LIFT t^2 scale_ (1.6 on 16 products)
 
 
-# transform gives arrays of three axes, which no frame holds: there is no set_output.
+# transform gives arrays of three axes, which data frames cannot hold: there is no set_output.
 class Geomancer(Estimator, auto_wrap_output_keys=None):
     r"""Split a manifold into the submanifolds whose product it is (GEOMANCER).
 
     Parallel transport around loops on :math:`M_1 \times \dots \times M_m` keeps each factor's tangent space to itself,
-    so the projections on them are the symmetric-matrix fields that diffusion with transport leaves as they are: the
+    so the projections onto them are the symmetric-matrix fields that diffusion with transport leaves unchanged: the
     near-zero eigenfields of the second-order connection Laplacian
 
     .. math:: (\Delta^2 S)_i = S_i - \sum_{j \sim i} \frac{Q_{ij} S_j Q_{ij}^T}{\sqrt{n_i n_j}}, \qquad
@@ -58,7 +58,7 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
     curved : bool
         Whether tangent spaces are corrected for curvature by a quadratic fit; False is the paper's plain version.
     tol : float
-        Residual of the eigenfields against the eigenvalues above the gap.
+        Residual of the eigenfields relative to the eigenvalues above the gap.
     precision : "float32" or "float64"
         Of the operator. Results come in the type of the data.
     n_jobs : int or None
@@ -78,16 +78,16 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
     spectrum_ : array of shape (8,)
         Lowest eigenvalues, within [0, 2].
     scale_ : float
-        First nonzero eigenvalue of the scalar Laplacian on the same graph: the yardstick for "near zero".
+        First nonzero eigenvalue of the scalar Laplacian on the same graph: the reference for "near zero".
     gap_ : float
         Ratio of the first eigenvalue above the gap to the last below it; for a single manifold, of the first to
         5 % of ``scale_``.
     confidence_ : float
-        ``1 - 1 / gap_``, halved by each of ``concerns_``; 0 where undetermined.
+        ``1 - 1 / gap_``, halved for each of ``concerns_``; 0 if undetermined.
     determined_ : bool
-        Whether the spectrum speaks, and the tangent spaces that it rests on are settled.
+        Whether the spectrum has a clear reading and the tangent spaces are stable.
     reason_ : str
-        Why not.
+        Why it is not determined.
     concerns_ : list of str
         The checks that failed; each was a warning of ``fit``.
     tangent_error_ : float
@@ -173,7 +173,7 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
         return self
 
     def _prepare(self, X: NDArray) -> tuple[NDArray, NDArray, NDArray]:
-        """Different points in the order of space, in the coordinates of the plane they span; the way back."""
+        """Distinct points in spatial order, in the coordinates of their span; its basis; the position of each row."""
         Z = X.astype(np.float64)
         if not np.ptp(Z, axis=0).any():
             raise ValueError(f"the {len(X)} points are identical; there is no manifold to find.")
@@ -243,11 +243,11 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
         few = f"{n} points may be too few for dimension {self.dim_}, or too noisy"
         turn = f"turn by {self.tangent_error_:.2g} rad when twice as many neighbours are used"
         unsettled = not FIGURES["tangent_error"].holds(self.tangent_error_)
-        # an eigenvalue that may be 0 says nothing; a number as gap, and a single dimension, need none
+        # an eigenvalue that may be 0 is no evidence; a number as gap, and a single dimension, need none
         asked = self.gap == "auto" and self.dim_ > 1
         lifted = asked and self.spectrum_[0] <= LIFT * self.tangent_error_**2 * self.scale_
         if reading.determined and (unsettled or lifted) and not divided:
-            self.reason_ = f"undetermined: the tangent spaces are not settled, they {turn}. {few}."
+            self.reason_ = f"undetermined: the tangent spaces are unstable, they {turn}. {few}."
         if self.reason_:
             self.concerns_.append(format_warning("UB245", reason=self.reason_))
         elif self.gap != "auto" and not divided:

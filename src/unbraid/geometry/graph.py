@@ -1,4 +1,4 @@
-"""The symmetrised graph of nearest neighbours, with memory in the order of space."""
+"""The symmetrised graph of nearest neighbours, stored in spatial order."""
 
 from dataclasses import dataclass
 
@@ -65,7 +65,7 @@ def _from_edges(rows: np.ndarray, columns: np.ndarray, n: int) -> tuple[Graph, n
 
 
 def joined(X: np.ndarray, graph: Graph, labels: np.ndarray) -> Graph:
-    """The graph with each further component tied to the first by its shortest bridge, repeated until all are connected.
+    """The graph with each further component joined to the first by its shortest bridge, until all are connected.
 
     >>> X = np.array([[0.0], [1.0], [5.0], [6.0]])
     >>> joined(X, *symmetrised(np.array([[1], [0], [3], [2]]))).degrees.tolist()
@@ -87,5 +87,5 @@ def joined(X: np.ndarray, graph: Graph, labels: np.ndarray) -> Graph:
 
 
 def connected(X: np.ndarray, neighbors: np.ndarray) -> Graph:
-    """The symmetrised graph of the neighbours, its components tied together."""
+    """The symmetrised graph of the neighbours, with its components joined."""
     return joined(X, *symmetrised(neighbors))

@@ -2,7 +2,7 @@
 
 A field gives each point a symmetric k x k matrix S_i in the basis of its tangent space. It is packed as the vector of
 the diagonal and of the off-diagonals times sqrt(2), so that the packed dot product is the matrices' own and the
-operator is symmetric. ``LANES`` fields lie side by side in the last axis, one vector register for the kernel.
+operator is symmetric. ``LANES`` fields are adjacent in the last axis, one vector register for the kernel.
 """
 
 import os
@@ -176,8 +176,8 @@ class Diffusion:
     .. math:: (A S)_i = \sum_{j \sim i} \frac{Q_{ij} S_j Q_{ij}^T}{\sqrt{n_i n_j}}
         - \text{its trace part}
 
-    The connection Laplacian is :math:`I - A`, its spectrum within [0, 2]. The trace is taken out at every pass: its
-    zero mode would otherwise leak in through rounding and win.
+    The connection Laplacian is :math:`I - A`, its spectrum within [0, 2]. The trace is removed at every pass:
+    its zero mode would otherwise enter through rounding and dominate.
     """
 
     def __init__(self, frames: np.ndarray, graph: Graph, *, threads: int = 1):

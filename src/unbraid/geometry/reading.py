@@ -1,4 +1,4 @@
-"""What the spectrum of the connection Laplacian says about the number of submanifolds."""
+"""The number of submanifolds, read from the spectrum of the connection Laplacian."""
 
 from dataclasses import dataclass
 
@@ -36,7 +36,7 @@ def read_spectrum(values: np.ndarray, scale: float, k: int, gap: float | str = "
     values : array
         The lowest eigenvalues, ascending.
     scale : float
-        The yardstick :math:`\mu`.
+        The reference :math:`\mu`.
     k : int
         Dimension of the manifold; more than k - 1 near-zero values mean flat directions.
     gap : "auto" or float
@@ -70,7 +70,7 @@ def read_spectrum(values: np.ndarray, scale: float, k: int, gap: float | str = "
 
 
 def flat(count: int, k: int) -> str:
-    """The reason that is given for flat directions."""
+    """The reason reported for flat directions."""
     return (
         f"undetermined: {count} or more eigenvalues are near zero where {k - 1} is the most that a product of curved "
         f"manifolds of total dimension {k} has. The manifold is flat, like a torus or a plane, in two or more "

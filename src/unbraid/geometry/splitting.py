@@ -18,7 +18,7 @@ COMMUTING = 0.15
 
 @dataclass(frozen=True)
 class Split:
-    """What the spectrum says, axes (n, k, k) of each tangent space, and how many belong to each submanifold."""
+    """The reading of the spectrum, axes (n, k, k) of each tangent space, and how many belong to each submanifold."""
 
     spectrum: np.ndarray
     reading: Reading

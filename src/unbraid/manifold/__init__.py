@@ -1,4 +1,4 @@
-"""What spectral methods, geometry and metrics share: neighbours, dimension, distinct rows, pairs, angles."""
+"""Shared by spectral methods, geometry and metrics: neighbours, dimension, distinct rows, pairs, angles."""
 
 from unbraid.manifold.angles import largest_angles
 from unbraid.manifold.dimension import DimensionEstimate, estimate_dimension

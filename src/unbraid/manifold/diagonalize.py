@@ -45,7 +45,7 @@ def _jacobi(matrices: np.ndarray, turns: np.ndarray, start: int, stop: int) -> N
 
 
 def joint_diagonals(matrices: np.ndarray, *, threads: int = 1) -> tuple[np.ndarray, np.ndarray, float]:
-    """Axes (n, k, k) in columns, diagonals (n, k, r) in these axes, and the part of the squares left beside them.
+    """Axes (n, k, k) in columns, diagonals (n, k, r) in these axes, and the share of the squares left off-diagonal.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
 """Intrinsic dimension: how many directions the data have around a typical point.
 
-Nearest-neighbour counts (:func:`levina_bickel`, :func:`two_nn`) are exact on clean data and useless under noise,
-where every point is its own cloud; the local spectrum shows a gap at the right place as soon as the neighbourhood is
-wider than the noise. So the spectrum decides, at the smallest neighbourhood where it has a gap, and the counts are
-reported beside it. If there is no gap, or scales contradict each other, the estimate says so.
+Nearest-neighbour counts (:func:`levina_bickel`, :func:`two_nn`) are exact on clean data but useless under noise. The
+local spectrum shows a gap at the right place as soon as the neighbourhood is wider than the noise. So the spectrum
+decides, at the smallest neighbourhood where it has a gap, and the counts are reported as well. If there is no gap, or
+the scales contradict each other, the estimate is not clear.
 """
 
 from collections.abc import Iterator
@@ -23,9 +23,9 @@ from unbraid.trust.table import FIGURES
 FEWEST, FIRST_SCALE = 6, 12
 LARGEST_SAMPLE = 30_000
 CLEAR_GAP = FIGURES["dimension_gap"].limit()
-EARLY_GAP = FIGURES["dimension_gap"].limit("small neighbourhoods")  # where curvature has not set in
-NOISY = 4.0  # times the noise variance: what may lie beyond a gap of wide neighbourhoods
-LARGEST_BATCH = 256_000  # neighbours that are looked at in one go
+EARLY_GAP = FIGURES["dimension_gap"].limit("small neighbourhoods")  # where curvature does not matter yet
+NOISY = 4.0  # times the noise variance: largest eigenvalue allowed beyond a gap of wide neighbourhoods
+LARGEST_BATCH = 256_000  # neighbours processed at a time
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class DimensionEstimate:
     Attributes
     ----------
     dim : int
-        The dimension; the best guess where the verdict is "cannot tell", and 0 where it is "no structure".
+        The dimension; the best guess if the verdict is "cannot tell", and 0 if it is "no structure".
     value : float
         Mean over points of the local count; near ``dim`` when the points agree.
     interval : tuple of int
@@ -91,9 +91,9 @@ def estimate_dimension(X: Any, *, max_dim: int = 10, n_points: int = 256, random
     :math:`d` whose :math:`\lambda_d` is at least half of what a flat ball explains. The first scale with a gap of 2 or
     more (1.75 up to a sixteenth of the points) decides.
 
-    The verdict is "no structure" where the features are independent of each other, as of white noise, and "cannot
-    tell", with the reason, where no scale shows a gap, the next scale says something else, the points lie in groups,
-    the neighbourhoods that decide are hollow (a sphere seen whole), or more than noise is left beyond the gap.
+    The verdict is "no structure" if the features are independent of each other, like white noise. It is "cannot
+    tell", with the reason, if no scale shows a gap, the next scale disagrees, the points lie in groups, the
+    neighbourhoods that decide are hollow (a whole sphere), or more than noise is left beyond the gap.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def estimate_dimension(X: Any, *, max_dim: int = 10, n_points: int = 256, random
     max_dim : int
         The largest dimension considered.
     n_points : int
-        Points whose neighbourhoods are looked at.
+        Points whose neighbourhoods are examined.
     random_state : int, RandomState, Generator or None
         Chooses these points.
 
@@ -146,7 +146,7 @@ def dimension_of(
     n_points: int = 256,
     random_state: Any = 0,
 ) -> DimensionEstimate:
-    """:func:`estimate_dimension` of data that went through a PCA.
+    """:func:`estimate_dimension` of principal components.
 
     Parameters
     ----------
@@ -154,11 +154,11 @@ def dimension_of(
         Principal components, above the noise.
     floor : NoiseFloor
     left_out : float
-        Variance of the first component that is not in P; None where P has every direction that there could be.
+        Variance of the first component that is not in P; None if P has every direction of the data.
     structured : bool
-        What :func:`~unbraid.manifold.spectra.has_structure` says of the data.
+        Result of :func:`~unbraid.manifold.spectra.has_structure` on the data.
     max_dim, n_points, random_state
-        As there.
+        As in :func:`estimate_dimension`.
     """
     if max_dim < 1:
         raise ValueError(f"max_dim must be at least 1, got {max_dim}.")
@@ -225,7 +225,7 @@ def two_nn(distances: np.ndarray) -> float:
 
 @dataclass(frozen=True)
 class _Proposal:
-    """What neighbourhoods of k points say: a dimension, its gap, the mean eigenvalue beyond it, counts per point."""
+    """Result of neighbourhoods of k points: a dimension, its gap, the mean eigenvalue beyond it, counts per point."""
 
     k: int
     dim: int
@@ -252,7 +252,7 @@ def _proposals(P: Floats, distances: Floats, noise: float, beyond: float, max_di
 def _proposal(values: Floats, k: int, noise: float, beyond: float, max_dim: int) -> _Proposal:
     values = np.maximum(values, 1e-12 * values[:, :1])
     mean = np.exp(np.log(values).mean(axis=0))
-    filled = beyond == 0  # a space that is filled shows no gap at its end
+    filled = beyond == 0  # a filled space shows no gap at its end
     after = np.append(mean[1:], mean[-1] if filled else beyond)
     dims = np.arange(1, max(1, min(max_dim, len(mean), k // 2)) + 1)
     gaps = np.zeros(len(dims))
@@ -268,7 +268,7 @@ def _proposal(values: Floats, k: int, noise: float, beyond: float, max_dim: int)
 def _decide(
     proposals: Iterator[_Proposal], n: int, noise: float
 ) -> tuple[_Proposal | None, _Proposal | None, list[_Proposal]]:
-    """The first scale with a clear gap, the one after it where that is still local, and all that were seen."""
+    """The first scale with a clear gap, the next one if it is still local, and all scales up to there."""
     seen = []
     for found in proposals:
         seen.append(found)
@@ -296,7 +296,7 @@ def _unclear(
 def _estimate(
     at: _Proposal, dim: int, said: list[int], gap: float, reason: str, methods: dict[str, float], noise: float
 ) -> DimensionEstimate:
-    """What one scale says, which is clear where there is no reason for doubt."""
+    """The estimate at one scale; clear if there is no reason for doubt."""
     value, verdict = float(at.counts.mean()), "cannot tell" if reason else "clear"
     figures = {"local_pca": value, **methods}
     return DimensionEstimate(dim, value, (min(said), max(said)), gap, at.k, not reason, figures, verdict, reason, noise)

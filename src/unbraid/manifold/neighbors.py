@@ -1,4 +1,4 @@
-"""Nearest neighbours among points of low intrinsic dimension: their graph, close pairs, and rows that are equal."""
+"""Nearest neighbours among points of low intrinsic dimension: their graph, close pairs, and equal rows."""
 
 from dataclasses import dataclass
 
@@ -43,7 +43,7 @@ class NeighborSearch:
     def query(self, queries: Floats, k: int, *, workers: int | None = None) -> tuple[Floats, Indices]:
         """Distances and indices (n, k) of the k nearest points, nearest first.
 
-        ``workers`` are the threads of the tree; None takes all cores for many queries, unless tasks run side by side
+        ``workers`` are the threads of the tree; None takes all cores for many queries, unless tasks run in parallel
         (:mod:`unbraid.runtime.determinism`).
         """
         pairs = len(queries) * len(self.points)
@@ -74,7 +74,7 @@ def neighborhoods(
     k : int
         How many.
     rows : array of int, optional
-        The points that are asked about; all by default.
+        The points to search for; all by default.
     workers : int, optional
         Threads of the search; by default one, and all for many points.
 
@@ -246,7 +246,7 @@ def _nonnegative(A: Floats, b: Floats) -> Floats:
 
 
 def distinct_rows(X: NDArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Where each different row stands first, in order, and the place of every row among these.
+    """The first occurrence of each distinct row, in order, and the position of every row among these.
 
     Parameters
     ----------
@@ -255,7 +255,7 @@ def distinct_rows(X: NDArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     Returns
     -------
     first : array of int
-        ``X[first]`` are the different rows.
+        ``X[first]`` are the distinct rows.
     index : array of int, of length n
         ``X[first][index]`` is X again.
 

@@ -1,4 +1,4 @@
-"""PCA first: distances and tangents of a manifold of images live in few directions, whatever the number of pixels."""
+"""PCA first: distances and tangents of a manifold of images lie in few directions, whatever the number of pixels."""
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ MAX_COMPONENTS = 64
 FINEST = 0.002  # share of the variance left out by the PCA in which distances are measured
 RESIDUALS = (0.2, 0.1, 0.03, 0.01)  # shares of the variance that a candidate size may leave out
 FLAT, STEP = 2.5, 4.0  # a tail of noise: its spread, and the step before it, as ratios of eigenvalues
-NOISE = 0.5  # of the squared distance of strangers: neighbours further apart than this differ by noise
+NOISE = 0.5  # of the squared distance of random points: neighbours further apart than this differ by noise
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Reduction:
     noise, edge : float
         Variance of the noise per feature, and what a principal component of noise can reach; 0 without a floor.
     left_out : float or None
-        Variance of the first component that was left out; None where there could be no further one.
+        Variance of the first component that was left out; None if there is no further one.
     """
 
     mean: NDArray
@@ -80,7 +80,7 @@ class Reduction:
 
 @dataclass(frozen=True)
 class Look:
-    """What is known of the data before a fit, so that it is computed once.
+    """What is computed from the data before a fit, so that it is computed only once.
 
     Attributes
     ----------
@@ -90,11 +90,11 @@ class Look:
     n : int
         Rows of the data; of more than m, the points are a random sample.
     structured : bool
-        What :func:`~unbraid.manifold.spectra.has_structure` says of them.
+        Result of :func:`~unbraid.manifold.spectra.has_structure` on them.
     rows : array (m,) of int, or None
-        Their numbers; None where they are all n in order, or were drawn in one pass through the data.
+        Their numbers; None if they are all n in order, or were drawn in one pass through the data.
     dimension : DimensionEstimate or None
-        Of the points, where it has been estimated.
+        Of the points, if it has been estimated.
     """
 
     reduction: Reduction
@@ -106,7 +106,7 @@ class Look:
 
     @property
     def complete(self) -> bool:
-        """Whether all rows were seen."""
+        """Whether the points are all rows."""
         return len(self.points) == self.n
 
     def truncated(self, size: int) -> "Look":
@@ -121,7 +121,7 @@ def affordable_rows(n_features: int, itemsize: int, most: int) -> int:
 
 
 def fit_reduction(sample: NDArray, *, n_components: int | None) -> Reduction:
-    """PCA of the given rows, which are centred in place; the noise floor is looked for unless the size is given."""
+    """PCA of the given rows, which are centred in place; the noise floor is estimated unless the size is given."""
     n, p = sample.shape
     mean = sample.mean(axis=0, dtype=np.float64).astype(sample.dtype)
     sample -= mean
@@ -177,7 +177,8 @@ def spanning_basis(Z: NDArray) -> tuple[NDArray, int]:
     r"""Orthonormal columns that span the centred rows of ``Z``, and how many directions of noise were left out.
 
     A direction is noise if it belongs to a flat tail of the covariance's spectrum and neighbours differ along it about
-    as much as strangers do: :math:`E(z_i - z_{nn(i)})^2 \ge 0.5 \cdot 2\,\mathrm{var}(z)`. On a manifold they do not.
+    as much as random points do: :math:`E(z_i - z_{nn(i)})^2 \ge 0.5 \cdot 2\,\mathrm{var}(z)`. On a manifold they
+    do not.
 
     Examples
     --------

@@ -85,7 +85,7 @@ def _quartiles(n: int, p: int) -> Floats:
     ratio = min(n, p) / max(n, p)
     low, high = (1 - ratio**0.5) ** 2, (1 + ratio**0.5) ** 2
     steps = np.linspace(0, 1, 2001)[1:-1]
-    grid = low + (high - low) * steps**2  # finer where the density of a square matrix goes to infinity
+    grid = low + (high - low) * steps**2  # finer where the density of a square matrix is infinite
     density = np.sqrt((high - grid) * (grid - low)) / grid * steps
     return max(n, p) * grid[np.searchsorted(np.cumsum(density) / density.sum(), [0.25, 0.5, 0.75])]
 

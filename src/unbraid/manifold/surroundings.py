@@ -61,8 +61,8 @@ def off_tangent(points: Floats, d: int, near: NDArray[np.intp] | None = None) ->
 def edge_share(points: Floats, d: int) -> float:
     """Share of the points that lie at an edge of the d-dimensional manifold around them.
 
-    At an edge all neighbours lie on one side: the mean of their offsets, along the tangent, is long against the mean
-    length of the offsets.
+    At an edge all neighbours lie on one side: the mean of their offsets, along the tangent, is long relative to the
+    mean length of the offsets.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def _cube_edge(n: int, d: int) -> float:
 
 
 def end_distance(points: Floats, rng: np.random.RandomState) -> float:
-    """Distance between the ends of a curve, in units of its longest step; of a large set, 1000 points are looked at.
+    """Distance between the ends of a curve, in units of its longest step; of a large set, 1000 points are used.
 
     The curve is the longest path of the minimum spanning tree. Near 1 the ends meet: it is a circle.
 
@@ -110,7 +110,7 @@ def end_distance(points: Floats, rng: np.random.RandomState) -> float:
     ----------
     points : array (n, features)
     rng : numpy.random.RandomState
-        Draws the points that are looked at.
+        Draws these points.
 
     Returns
     -------
@@ -138,6 +138,6 @@ def end_distance(points: Floats, rng: np.random.RandomState) -> float:
 
 
 def torus(n: int, d: int, rng: np.random.RandomState) -> Floats:
-    """Uniform points of a flat torus (a circle for d = 1): what a test of edges should notice."""
+    """Uniform points of a flat torus (a circle for d = 1): what a test of edges should detect."""
     angles = 2 * np.pi * rng.random_sample((n, d))
     return np.concatenate([np.cos(angles), np.sin(angles)], axis=1)

@@ -1,10 +1,16 @@
 """Input of every metric: factors and codes as checked arrays, and rows held out for testing."""
 
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+
+from unbraid.trust.warnings import warn
 
 LARGEST, SMALLEST = 1e140, 1e-140  # beyond, sums of squares overflow, or lose their digits
 
@@ -56,6 +62,7 @@ def check(factors: ArrayLike, codes: ArrayLike, *, min_samples: int = 2) -> tupl
             f"factors have {len(truth.values)} rows and codes {len(z)}; "
             "metrics need the same samples in the same order."
         )
+    _warn_if_swapped(truth, z)
     return truth, z
 
 
@@ -68,6 +75,24 @@ def _check_order(truth: Factors, codes: np.dtype) -> None:
             "so the arguments look swapped. The order is (factors, codes). If these are quantised codes of continuous "
             "factors, pass them as floats: codes.astype(float)."
         )
+
+
+def _warn_if_swapped(truth: Factors, codes: np.ndarray) -> None:
+    """Warn of fewer codes than factors that are all fractions; swapped with classes, the codes would be integers."""
+    n_factors, n_codes = truth.values.shape[1], codes.shape[1]
+    if n_codes < n_factors and (truth.values % 1 != 0).any(axis=0).all():
+        level, frame = 2, sys._getframe(1)
+        while frame.f_back and frame.f_globals["__name__"].startswith("unbraid."):  # up to the user's line
+            level, frame = level + 1, frame.f_back
+        warn("UB107", stacklevel=level, n_factors=n_factors, n_codes=n_codes)
+
+
+@contextmanager
+def known_order() -> Iterator[None]:
+    """Calls of metrics by the library itself, which knows that the arguments are not swapped."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="UB107")
+        yield
 
 
 def check_codes(codes: ArrayLike, name: str = "codes", *, min_samples: int = 2) -> np.ndarray:

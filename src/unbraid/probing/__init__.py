@@ -1,6 +1,5 @@
 """Probes: what an existing encoder knows about the factors of a data set."""
 
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from os import PathLike
@@ -11,6 +10,7 @@ import numpy as np
 
 from unbraid.evaluation import PROTOCOLS, Protocol, draw_sample, evaluate
 from unbraid.evaluation.protocol import find_protocol
+from unbraid.metrics.arrays import known_order
 from unbraid.probing.codes import axes_of, draw, encode_rows
 from unbraid.probing.comparison import Comparison, plot_against_size
 from unbraid.probing.encoders import Encoder, open_encoder
@@ -126,13 +126,12 @@ def probe(
     folder = None if cache is None else Path(cache)
     codes = encode_rows(encoder, drawn.rows, batch_size=batch_size, cache=folder, progress=progress)
     axes, variance, reduced = axes_of(codes, most_codes)
-    sample = draw_sample(drawn.factors, axes, None, **rules.sizes)
-    factors = probe_factors(
-        np.asarray(drawn.factors), axes, sample.train, sample.test, drawn.factor_names,
-        random_state=rules.random_state, progress=progress,
-    )  # fmt: skip
-    with warnings.catch_warnings():  # fewer codes than factors: here the order of the arguments is certain
-        warnings.filterwarnings("ignore", message="UB107")
+    with known_order():
+        sample = draw_sample(drawn.factors, axes, None, **rules.sizes)
+        factors = probe_factors(
+            np.asarray(drawn.factors), axes, sample.train, sample.test, drawn.factor_names,
+            random_state=rules.random_state, progress=progress,
+        )  # fmt: skip
         found = evaluate(drawn.factors, axes, metrics, protocol=rules, progress=progress)
     sizes = encoder.n_parameters, codes.shape[1], axes.shape[1]
     return Probe(encoder.name, drawn.name, *sizes, reduced, variance, found, factors)

@@ -1,4 +1,4 @@
-"""Factors with their kind: intervals, circles and spheres whose product the data's manifold is."""
+"""Factors with their kind: the data as a product of intervals, circles and spheres."""
 
 from unbraid.product.estimator import ProductManifold
 

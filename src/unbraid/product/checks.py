@@ -1,4 +1,4 @@
-"""What speaks for each factor of a product: checks that a wrong one fails."""
+"""Checks of each factor of a product, which a wrong factor fails."""
 
 from dataclasses import dataclass
 
@@ -41,8 +41,8 @@ def check_factor(
 ) -> list[FactorCheck]:
     """All checks of one of the factors.
 
-    ``dim`` is the dimension of the data, and ``unlike`` the mean squared distance between samples and what their
-    factors tell of them, in squared widths of the kernel.
+    ``dim`` is the dimension of the data, and ``unlike`` the mean squared distance between samples and their
+    reconstructions from the factors, in squared widths of the kernel.
     """
     group, others = groups[own], groups[:own] + groups[own + 1 :]
     dims = sum(g.dim for g in groups)
@@ -74,7 +74,7 @@ def _check(key: str, value: float, kind: str = "") -> FactorCheck:
 
 
 def _coverage(group: Group) -> FactorCheck:
-    """An interval has two ends, a circle no hole, a sphere no bald half."""
+    """An interval has two ends, a circle no gap, a sphere no empty half."""
     if group.kind == "interval":
         low, high = np.quantile(group.place, [0.01, 0.99])
         return _check("factor_reach", min(-low, high))
@@ -105,7 +105,7 @@ def _second_harmonic(walk: Diffusion, group: Group) -> float:
 
 
 def _shares(walk: Diffusion, values: Floats) -> Floats:
-    """How much of some functions, their means taken off, each eigenfunction makes up."""
+    """Share of each eigenfunction in some functions, after their means are removed."""
     centred = values - walk.mean(values)
     return np.square(walk.functions.T @ (centred * walk.weights[:, None])).sum(axis=1)
 
@@ -138,7 +138,7 @@ def _shared(walk: Diffusion, group: Group, others: list[Group]) -> float:
 
 
 def _unevenness(walk: Diffusion, group: Group, others: list[Group]) -> float:
-    """How far the factor's length varies with the others: standard deviation of what they say of its square."""
+    """How far the factor's length varies with the others: standard deviation of its square as they predict it."""
     if not others:
         return 0.0
     places = [other.place for other in others]
@@ -156,7 +156,7 @@ def _unevenness(walk: Diffusion, group: Group, others: list[Group]) -> float:
 def _emptiness(group: Group, others: list[Group]) -> float:
     """Largest share of the pairs of values with another factor that do not occur, though each value does.
 
-    Of a product all occur, whether the factors are independent or not; of a disk, none in the corners of the square.
+    In a product all occur, whether the factors are independent or not; in a disk, none in the corners of the square.
     """
     share = 0.0
     n = len(group.place)

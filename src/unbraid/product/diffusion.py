@@ -14,8 +14,8 @@ Floats = NDArray[np.float64]
 N_FUNCTIONS = 120
 DENSE = 600  # points up to which a dense eigen-solver is the faster one
 TINY = 1e-12
-REACH = {1: 2.5, 2: 4.0, 3: 4.1}  # by dimension: neighbours that are taken, in those that make the width
-ON_A_LINE = 12  # eigenfunctions of a line; beyond, a wide kernel sees nothing
+REACH = {1: 2.5, 2: 4.0, 3: 4.1}  # by dimension: neighbours used, as a multiple of those that determine the width
+ON_A_LINE = 12  # eigenfunctions of a line; a wide kernel cannot resolve more
 LINE = 40  # parts of a line, each of which a kernel covers
 EVEN, FURTHER = 1.35, 1.4  # second neighbour over first, and third over second, of even steps along a line
 UNEVEN = 0.4  # standard deviation of the log density above which widths follow it; sampling alone makes .37
@@ -34,19 +34,19 @@ class Diffusion:
     decay : array (m,)
         Eigenvalues :math:`\mu` of one step.
     weights : array (n,)
-        The law that the walk leaves as it is; sums to 1.
+        The stationary distribution of the walk; sums to 1.
     step : sparse array (n, n)
         One step, rows sum to 1.
     scale : float
         Squared width :math:`\epsilon` of the kernel :math:`e^{-d^2 / (\epsilon \rho_x \rho_y)}`.
     rho : array (n,)
-        Width at each point against the median one: wide where points are sparse.
+        Width at each point relative to the median width: large where points are sparse.
     density : array (n,)
-        By which the kernel is divided.
+        What the kernel is divided by.
     core : int
-        Neighbours that make the width.
+        Neighbours that determine the width.
     width : int
-        Neighbours of a point, itself among them.
+        Neighbours of a point, including itself.
     n_pieces : int
         Connected parts of the neighbour graph.
     """
@@ -73,7 +73,7 @@ class Diffusion:
         return 4 * np.maximum(1 - self.decay, TINY) / self.scale
 
     def mean(self, values: Floats) -> Floats:
-        """Mean over the points by the law of the walk."""
+        """Mean over the points under the stationary distribution of the walk."""
         return self.weights @ values
 
     def gamma(self, f: Floats, g: Floats) -> Floats:
@@ -122,7 +122,7 @@ def diffuse(points: Floats, random_state: np.random.RandomState, dim: int) -> Di
 
 
 def _core(points: Floats, dim: int) -> int:
-    """Neighbours that make the width: more on a line, where gaps between samples vary most, unless steps are even."""
+    """Neighbours that determine the width: more on a line, where gaps vary most, unless steps are even."""
     n = len(points)
     if dim == 1:
         return 2 if even_steps(points) else max(8, round(n / LINE))
@@ -132,7 +132,7 @@ def _core(points: Floats, dim: int) -> int:
 def even_steps(points: Floats) -> bool:
     """Whether the samples follow one another on a line in even steps, as the views of a turntable do.
 
-    Two neighbours are then about as near as each other, and the third twice as far.
+    The first two neighbours are then about equally near, and the third is twice as far.
 
     >>> angle = 2 * np.pi * np.arange(40) / 40
     >>> even_steps(np.c_[np.cos(angle), np.sin(angle)]), even_steps(np.random.default_rng(0).normal(size=(40, 2)))
@@ -145,7 +145,7 @@ def even_steps(points: Floats) -> bool:
 
 
 def _widths(distances: Floats, near: NDArray[np.intp], core: int, dim: int) -> tuple[float, Floats, float]:
-    r"""Squared width of the kernel, widths of the points against it, and the power of the density that is divided out.
+    r"""Squared width of the kernel, relative widths of the points, and the power of the density that is divided out.
 
     One width for all, and :math:`\alpha = 1`, where the density hardly varies. Otherwise neighbours decide,
     :math:`\rho \propto q^{-1/d}`, and the walk at the speed :math:`1 / \rho^2` is that of the Laplacian for
@@ -183,8 +183,8 @@ def _largest(matrix: sp.csr_array, count: int, random_state: np.random.RandomSta
 class ProductMaps:
     r"""Factors at any point, by the walk on the samples.
 
-    An eigenfunction is known everywhere, :math:`f(x) = \frac1\mu \sum_y p(x, y) f(y)`, and so is every factor made of
-    some. The way back weighs the samples whose factors are near, and corrects their mean by a linear fit.
+    An eigenfunction is known everywhere, :math:`f(x) = \frac1\mu \sum_y p(x, y) f(y)`, and so is every factor, a
+    combination of some. Decoding averages the samples with similar factors, and corrects the mean by a linear fit.
 
     Attributes
     ----------
@@ -192,15 +192,15 @@ class ProductMaps:
     density : array (n,)
         By which the kernel is divided.
     targets : array (n, columns)
-        The functions of all factors side by side, each part divided by its decay.
+        The functions of all factors in adjacent columns, each divided by its decay.
     centre, whiten : arrays (columns,), (columns, columns)
-        What makes the functions of a circle or a sphere a unit vector.
+        Maps the functions of a circle or a sphere to a unit vector.
     scale : float
         Squared width of the kernel.
     rho : array (n,)
-        Width at each sample against the median one.
+        Width at each sample relative to the median width.
     core, width : int
-        Neighbours that make the width, and those in the kernel.
+        Neighbours that determine the width, and those in the kernel.
     sizes : list of int
         Functions of each factor.
     radii : list of float

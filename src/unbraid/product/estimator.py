@@ -25,16 +25,16 @@ from unbraid.trust.warnings import emit, format_warning, warn
 LANDMARKS = 5000
 FEWEST = 6
 FEWEST_LANDMARKS = 20
-WIDEST = 256  # features beyond which principal components are taken first
+WIDEST = 256  # features beyond which a PCA comes first
 COMPONENTS = 64
-REBUILT = 1000  # samples that are rebuilt from their factors
+REBUILT = 1000  # samples that are reconstructed from their factors
 STEPS = 5  # a kernel of even steps is one step wide, and what rebuilds a sample takes in more
 OUTPUTS = ("angles", "embedding")
 
 
 @dataclass(frozen=True)
 class ProductDiagnostics:
-    """What was measured of a fit.
+    """Figures of a fit.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class ProductDiagnostics:
     n_pieces : int
         Connected parts of the samples.
     expected_mcc : None
-        Nothing is said about it: ``verified_`` tells which factors to trust.
+        Not predicted for this method: ``verified_`` says which factors to trust.
     concerns : list of str
         The checks that failed; each was a warning of ``fit``.
     """
@@ -61,25 +61,25 @@ class ProductManifold(Estimator):
     r"""Factors that wrap around, and those that do not: the product manifold behind the data, factor by factor.
 
     On :math:`M_1 \times \dots \times M_m` the slowest functions of diffusion belong to one factor each, and gradients
-    of functions of different factors are orthogonal everywhere. The slowest functions are split where their gradients
-    are; shorter factors are what changes least along none of those that are known,
+    of functions of different factors are orthogonal everywhere. The slowest functions are split into parts with
+    orthogonal gradients; shorter factors are the functions that change least and not along the known factors,
 
     .. math:: \min_f \int |\nabla f|^2 + 100 \sum_{\text{known } j} \int |\nabla_j f|^2.
 
     One function is an interval, :math:`\cos(\pi x / L)`; a round pair is a circle, a round triple a sphere.
 
-    Use it where something turns: orientations, phases, directions of light, alone or beside positions. It asks for a
-    product metric: how far a step of one factor moves the data must not depend on the others. Every factor is checked
-    (``verified_``); where a check fails there is a warning, and the factor should be looked at before it is used.
+    Use it where something turns: orientations, phases, directions of light, alone or beside positions. It assumes
+    a product metric: how far a step of one factor moves the data must not depend on the others. Every factor is checked
+    (``verified_``); each failed check is a warning, and that factor should be inspected before it is used.
 
     Parameters
     ----------
     n_factors : "auto" or int
-        How many factors are looked for; "auto" finds as many as change the data on their own.
+        How many factors to find; "auto" finds as many as change the data on their own.
     output : "angles" or "embedding"
         A circle as one angle in radians, within (-pi, pi], or as its cosine and sine.
     n_landmarks : "auto", None or int
-        Samples on which the walk runs: "auto" takes 5000 at random of more, None all.
+        Samples on which the walk runs: "auto" draws 5000 if there are more, None uses all.
     progress : bool or None
         Whether a bar is shown; None shows it when standard error is a terminal.
     random_state : int, RandomState, Generator or None
@@ -91,7 +91,7 @@ class ProductManifold(Estimator):
         "interval", "circle" or "sphere", longest factor first.
     n_factors_ : int
     verified_ : array of bool, one per factor
-        Whether all checks of a factor hold.
+        Whether a factor passed all checks.
     checks_ : list of lists of FactorCheck
         The checks of each factor, with their figures.
     groups_ : list of arrays of int
@@ -158,7 +158,7 @@ class ProductManifold(Estimator):
         return self._fit_points(points, order, rng, None)
 
     def start_from(self, X: Any, look: Look) -> Self:
-        """Fit the points of a look at X in place of X itself.
+        """Fit the examined points of X instead of X itself.
 
         Parameters
         ----------
@@ -181,7 +181,7 @@ class ProductManifold(Estimator):
         return self._fit_points((points - mean) @ basis, order, rng, look.dimension)
 
     def continue_from(self, start: Self) -> Self:
-        """Let the next ``fit`` of the same data take over what ``start`` found."""
+        """Let the next ``fit`` of the same data reuse the result of ``start``."""
         self._start = start
         return self
 
@@ -204,9 +204,9 @@ class ProductManifold(Estimator):
         return self
 
     def _points(self, rows: Rows, rng: np.random.RandomState) -> tuple[Floats, NDArray[np.intp]]:
-        """Different samples, or landmarks among them, in the coordinates of the plane that they span.
+        """Distinct samples, or landmarks among them, in the coordinates of the plane that they span.
 
-        With the place among them of every row that was looked at, in their order.
+        Also the position among them of every row that was used, in order.
         """
         wanted = LANDMARKS if self.n_landmarks == "auto" else self.n_landmarks
         sample = rows.sample(len(rows) if wanted is None else int(wanted), rng).astype(np.float64)

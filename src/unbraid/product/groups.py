@@ -53,10 +53,11 @@ class Group:
 
 
 def find_groups(walk: Diffusion, n_factors: int | None, dim: int) -> list[Group]:
-    """The factors, longest first: those of the slowest functions, then what changes least along none of these.
+    """The factors, longest first: those of the slowest functions, then those that change along none of these.
 
-    ``dim`` is the dimension that the data seem to have; factors beyond it must be clear. Where the factors have more,
-    a circle or a sphere may have been taken apart: it is looked for again by wider rules, which are kept if they agree.
+    ``dim`` is the estimated dimension of the data; factors beyond it must be clear. If the factors have more
+    dimensions, a circle or a sphere may have been split: the search is repeated with wider rules, which are kept if
+    they agree.
     """
     first = _found(walk, n_factors, dim, CROSS)
     for cross in (CROSS / 2, CROSS / 4) if n_factors is None and _dim(first) > dim else ():
@@ -71,7 +72,7 @@ def _dim(groups: list[Group]) -> int:
 
 
 def _found(walk: Diffusion, n_factors: int | None, dim: int, cross: float) -> list[Group]:
-    """The factors, when groups are whole if the energy between their parts is above ``cross``."""
+    """The factors, where a group is not split if the energy between its parts is above ``cross``."""
     groups: list[Group] = []
     while len(groups) < (n_factors or MOST_FACTORS):
         least, most = (LIKELY, OLD) if _dim(groups) < dim else (CERTAIN, FRESH)
@@ -112,7 +113,7 @@ def _penalised(walk: Diffusion, groups: list[Group]) -> tuple[Floats, Floats, Fl
 
 
 def _next_functions(walk: Diffusion, groups: list[Group], largest: float) -> Floats | None:
-    """First harmonics of the longest factors that are not known yet; None where all change lies along known ones.
+    """First harmonics of the longest unknown factors; None if all change lies along known ones.
 
     ``largest`` is the share of its energy that a new function may have along known factors.
     """
@@ -154,7 +155,7 @@ def _commuting(walk: Diffusion, gram: Floats) -> Floats:
     flat = (commutators * np.sqrt(walk.weights)[:, None, None]).reshape(len(i), -1)
     identity = (i == j) / np.sqrt(g)
     form = flat @ flat.T
-    form += (np.trace(form) + 1) * np.outer(identity, identity)  # it commutes with all, and says nothing
+    form += (np.trace(form) + 1) * np.outer(identity, identity)  # it commutes with all, and carries no information
     best = np.linalg.eigh(form)[1][:, 0]
     return np.linalg.eigh(np.tensordot(best, basis, axes=1))[1]
 

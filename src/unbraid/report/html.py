@@ -55,7 +55,7 @@ class Report:
         return self._add("".join(f"<p>{escape(p)}</p>" for p in paragraphs))
 
     def note(self, paragraphs: Iterable[str], kind: str = "") -> Self:
-        """A box that stands out; ``kind`` is "", "good" or "look" (look at this before you go on)."""
+        """A box that stands out; ``kind`` is "", "good" or "look" (check this first)."""
         if kind not in ("", "good", "look"):
             raise ValueError(f"kind is {kind!r}; it must be '', 'good' or 'look'.")
         return self._add(f'<div class="note {kind}">' + "".join(f"<p>{escape(p)}</p>" for p in paragraphs) + "</div>")

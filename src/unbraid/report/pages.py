@@ -1,12 +1,12 @@
 """The report of a fitted model, and that of the demo, which compares several."""
 
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unbraid import report
 from unbraid.estimator.summary import Section
 from unbraid.metrics.kinds import columns_of
 from unbraid.report.charts import plot_codes, plot_distances
@@ -16,8 +16,9 @@ from unbraid.report.html import Report, sentence
 from unbraid.report.traversal import plot_traversals, shown_codes
 from unbraid.trust.warnings import explain_command
 
-# What a section of a model's summary may ask for: plot_eigenvalues of this room, and so on.
-PICTURES = ("eigenvalues", "kl", "losses", "sampled points", "samples", "selection", "spectrum", "subspaces")
+# What a section of a model's summary may ask for, and the module that draws it: plot_eigenvalues, and so on.
+PICTURES = dict.fromkeys(("eigenvalues", "sampled points", "selection", "spectrum"), "charts")
+PICTURES |= {"kl": "training", "losses": "training", "samples": "decoded", "subspaces": "subspaces"}
 SHOWN, RECONSTRUCTED = 24, 200  # pictures of the data, and rows that are decoded again
 
 
@@ -167,7 +168,8 @@ def add_section(page: Report, section: Section, sample: NDArray, *, folded: bool
         if section.picture not in PICTURES:
             raise ValueError(f"there is no picture {section.picture!r}. Available: {', '.join(PICTURES)}.")
         data = section.data | ({section.rows_as: sample} if section.rows_as else {})
-        draw = getattr(report, f"plot_{section.picture.replace(' ', '_')}")
+        module = import_module(f"unbraid.report.{PICTURES[section.picture]}")
+        draw = getattr(module, f"plot_{section.picture.replace(' ', '_')}")
         page.figure(draw(**data), section.caption)
     if section.columns:
         hidden = f"All {len(section.rows)} rows" if folded else ""

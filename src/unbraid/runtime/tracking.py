@@ -124,7 +124,7 @@ def tracking(tracker: Tracker) -> Iterator[Tracker]:
     """Send what is trained and scored within to a tracker.
 
     Training gives the parameters of the model and the figures of every step that is logged (``log_every``);
-    :func:`unbraid.evaluate` gives every score with its interval, chance and ceiling. A training that goes on from a
+    :func:`unbraid.evaluate` gives every score with its interval, chance and ceiling. A training that resumes from a
     checkpoint gives the steps before it too. The tracker is closed at the end, as failed after an error.
 
     Parameters

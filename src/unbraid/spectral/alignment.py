@@ -6,8 +6,8 @@ one of the part of the products U_a U_b that is orthogonal to T. Then
     Hessian block (Donoho and Grimes 2003)   W W^T
     tangent block (LTSA, Zhang and Zha 2004) I - T T^T
 
-Functions that are affine in the tangent coordinates lie in the null space of both. The tangent block also punishes
-what is not quadratic, so it ties down the vectors that HLLE alone leaves free on a few points. With the smallest
+Functions that are affine in the tangent coordinates lie in the null space of both. The tangent block also penalises
+what is not quadratic, so it constrains the vectors that HLLE alone leaves free on a few points. With the smallest
 neighbourhood, k = 1 + d + d(d+1)/2, the two are the same.
 
 The blocks are of low rank, so the matrix is kept as their factors and written out only in the form that a solver needs.
@@ -122,8 +122,8 @@ def alignment(
     ----------
     X : array (n, features)
     neighbors : array (n, k) of int
-        Row i lists the points of neighbourhood i. Include i itself: a point that nobody lists would get a zero
-        row, one more null vector, and a useless embedding.
+        Row i lists the points of neighbourhood i. Include i itself: a point that is in no list would get a zero row,
+        which adds a null vector and makes the embedding useless.
     n_factors : int
         Dimension d of the tangent spaces.
     hessian, tangent : float
@@ -164,7 +164,7 @@ def _owners(neighbors: Ints) -> tuple[Ints, Ints]:
     return listed.data, listed.indptr.astype(np.int64)
 
 
-# The kernels get their arrays ready made: to build numpy's functions on first use takes longer than they save.
+# The kernels get their arrays allocated: compiling numpy's functions on first use takes longer than they save.
 
 
 @njit(nogil=True, fastmath=ANY_ORDER)

@@ -37,7 +37,7 @@ Unmixing = tuple[Floats, Floats, Rotation | None]
 
 @dataclass(frozen=True)
 class Start:
-    """Where a fit can go on from: what was seen of the data, its embedding, and all that a fit of it leaves behind."""
+    """Where a fit can resume: the examined points, their embedding, and the attributes of a fit to them."""
 
     look: Look
     found: Embedded
@@ -46,10 +46,10 @@ class Start:
 
 
 class SpectralEstimator(Exportable):
-    """Shared by the embeddings and their ICA versions; a subclass says how neighbourhoods become eigenvectors."""
+    """Base of the embeddings and their ICA versions; a subclass defines how neighbourhoods become eigenvectors."""
 
     kind: ClassVar[str]
-    _other_embedding: ClassVar[tuple[str, Embedding]]  # one that rests on other assumptions, after its name
+    _other_embedding: ClassVar[tuple[str, Embedding]]  # its name, and one that rests on other assumptions
     _parameter_constraints = {
         "n_factors": COUNT_OR_AUTO,
         "n_neighbors": COUNT_OR_AUTO,
@@ -108,7 +108,7 @@ class SpectralEstimator(Exportable):
         return self._fit(X, None)
 
     def _fit(self, X: Any, evidence: Evidence | None) -> Self:
-        """Fit, and turn the codes by this evidence about all rows; None leaves it to the settings."""
+        """Fit, and rotate the codes by this evidence about all rows; None leaves it to the settings."""
         rng = check_random_state(self.random_state)
         data = self._read(X)
         start: Start | None = self.__dict__.pop("_start", None)
@@ -135,7 +135,7 @@ class SpectralEstimator(Exportable):
             return embed_points(look, self.n_landmarks, settings, rng, advance), number
 
     def start_from(self, X: Any, look: Look) -> Start:
-        """Embed the points of a look at X; given to :meth:`continue_from`, a fit goes on from there.
+        """Embed the examined points of X; a fit resumes from the result with :meth:`continue_from`.
 
         Parameters
         ----------
@@ -158,7 +158,7 @@ class SpectralEstimator(Exportable):
         return Start(look, found, number, dict(vars(self)))
 
     def continue_from(self, start: Start) -> Self:
-        """Let the next ``fit`` of the same data go on from this start, in place of beginning anew."""
+        """Let the next ``fit`` of the same data resume from this start."""
         self._start = start
         return self
 
@@ -171,7 +171,7 @@ class SpectralEstimator(Exportable):
         return found, start.number
 
     def _find_again(self, found: Embedded, X: Any, evidence: Evidence | None, rng: np.random.RandomState) -> None:
-        """Refits; an embedding alone has no codes that could be found again one by one."""
+        """Refits; an embedding alone has no codes that could be reproduced one by one."""
 
     def _unmix_by(self, evidence: Evidence, X: Any, found: Embedded) -> tuple[Floats, Floats, None]:
         """Mean and matrix from the embedding of every row of X, in their order."""
@@ -212,7 +212,7 @@ class SpectralEstimator(Exportable):
         return self._map_rows(X, lambda P: self.maps_.error(P)[:, None], 1)[:, 0]
 
     def inverse_transform(self, codes: ArrayLike) -> NDArray:
-        """Data points with the given codes (n, n_factors), by the same local maps run backwards."""
+        """Data points with the given codes (n, n_factors), by the same local maps in reverse."""
         check_is_fitted(self, "maps_")
         codes = self._check_codes(np.atleast_2d(codes), self.n_factors_).astype(np.float64)
         return self._decoded(self.reduction_.inverse(self.maps_.inverse(codes)))

@@ -17,7 +17,7 @@ Matrix = Alignment | sp.csc_array
 Solve = Callable[[Floats], Floats]
 Prepared = tuple[Floats, float, Solve]  # null vector, scale of the matrix, solver
 
-PREDICTED = 0.6  # share of an eigenvector's variance that others may predict before it counts as a function of them
+PREDICTED = 0.6  # share of an eigenvector's variance that others may predict; above it, it is a function of them
 BAND_ENTRIES = 2.5e8  # two gigabytes
 DENSE_POINTS = 12_000
 MAX_ITER, TOLERANCE = 60, 1e-9
@@ -34,7 +34,7 @@ class Spectrum:
     values : array (d + 1,)
         Ascending; the last one belongs to the first vector left out.
     n_redundant : int
-        Eigenvectors that were passed over because they are functions of those before them.
+        Eigenvectors that were skipped because they are functions of earlier ones.
     """
 
     vectors: Floats
@@ -43,12 +43,12 @@ class Spectrum:
 
     @property
     def participation(self) -> Floats:
-        """Share of the points on which each vector lives, (d,)."""
+        """Share of the points on which each vector is concentrated, (d,)."""
         return 1 / (len(self.vectors) * (self.vectors**4).sum(axis=0))
 
     @property
     def eigengap(self) -> float:
-        """The first eigenvalue left out over the last one kept; infinite where none was left out."""
+        """The first eigenvalue left out over the last one kept; infinite if none was left out."""
         if len(self.values) <= self.vectors.shape[1]:
             return float("inf")
         return float(self.values[-1] / max(self.values[-2], 1e-300))
@@ -61,12 +61,12 @@ def independent_eigenvectors(
     null: Floats | None = None,
     random_state: np.random.RandomState | None = None,
 ) -> Spectrum:
-    """The first eigenvectors of which none is a function of those before it.
+    """The first eigenvectors that are not functions of earlier ones.
 
     On a long and thin manifold the second smallest eigenvalue belongs to a curve over the long factor, not to the short
     factor: its vector carries nothing new. Such vectors are recognised by how well the accepted ones predict them
-    (:func:`predictability`), and passed over; more eigenvectors are computed from the same factorisation when
-    they run out.
+    (:func:`predictability`) and skipped; more eigenvectors are computed from the same factorisation when they
+    run out.
     """
     known = _prepare(M, null)
     n, kept = M.shape[0], [0]
@@ -77,7 +77,7 @@ def independent_eigenvectors(
             break
     spare = [j for j in range(found.vectors.shape[1]) if j not in kept]
     last = kept[-1]
-    kept = (kept + spare)[:n_vectors]  # nothing independent was left: take the slowest of the rest
+    kept = (kept + spare)[:n_vectors]  # no independent one is left: use the slowest of the rest
     after = found.values[last + 1] if len(kept) == n_vectors and last >= n_vectors - 1 else found.values[-1]
     values = np.append(found.values[kept], after)
     n_redundant = last + 1 - n_vectors if last >= n_vectors - 1 else found.vectors.shape[1] - n_vectors

@@ -45,7 +45,7 @@ def _diffused(P: Floats, near: Indices, distances: Floats, d: int, rng: np.rando
 
 
 class HessianEigenmaps(SpectralEstimator):
-    r"""Hessian eigenmaps (HLLE) of Donoho and Grimes, tied by a small tangent term.
+    r"""Hessian eigenmaps (HLLE) of Donoho and Grimes, stabilised by a small tangent term.
 
     The embedding minimises the sum over neighbourhoods of the squared Hessian of each coordinate,
 
@@ -54,8 +54,8 @@ class HessianEigenmaps(SpectralEstimator):
     where T_i spans the functions that are affine in the tangent coordinates of neighbourhood i, and W_i the quadratic
     ones beyond. For data x = g(z) with g locally isometric the minimisers are linear in z.
 
-    Use it when the data lie on a curved sheet that could be rolled out flat. Follow it by ICA
-    (:class:`HessianICA`) to get the factors one by one.
+    Use it if the data lie on a curved sheet that could be flattened. Follow it with ICA (:class:`HessianICA`) to get
+    the individual factors.
 
     Parameters
     ----------
@@ -140,7 +140,8 @@ class LaplacianEigenmaps(LTSA):
 
     Eigenvectors of :math:`L y = \lambda D y` with weights :math:`\exp(-|x_i - x_j|^2 / \sigma_i \sigma_j)`, where
     :math:`\sigma_i` is the distance to the seventh neighbour. On a product of intervals they are cosines of single
-    factors, if the factors have similar lengths; it never collapses, and tops out near a correlation of .99.
+    factors, if the factors have similar lengths. It never collapses, but correlations with the factors stay below
+    about .99.
 
     Parameters
     ----------

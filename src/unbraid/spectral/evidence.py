@@ -14,7 +14,7 @@ from unbraid.manifold.neighbors import Floats
 from unbraid.manifold.reduction import inverse_root
 
 LAGS = 10
-TRIMMED = 0.01  # of the points, at either end of a code
+TRIMMED = 0.01  # share of the points, at each end of a code
 
 # What each rotation uses of the evidence.
 ROTATIONS = {
@@ -28,7 +28,7 @@ ROTATIONS = {
 
 
 def rotation_matrix(rotation: str, Z: Floats, known: Observations) -> Floats:
-    """The matrix by the named evidence, which must have come with ``fit``."""
+    """The matrix by the named evidence, which must have been given to ``fit``."""
     if rotation == "support":
         return by_support(Z)
     if rotation == "time":
@@ -39,7 +39,7 @@ def rotation_matrix(rotation: str, Z: Floats, known: Observations) -> Floats:
 
 
 def rotation_for(known: Observations) -> str:
-    """The rotation that uses the evidence at hand; labels with gaps or several columns are factors of some rows.
+    """The rotation that uses the given evidence; labels with gaps or several columns are factors of some rows.
 
     >>> rotation_for(Observations(np.zeros((4, 3)), time=[0, 1, 2, 3]))
     'time'
@@ -80,8 +80,8 @@ def check_rotation(rotation: str, known: Observations) -> None:
 def by_support(Z: Floats, n_starts: int | None = None) -> Floats:
     """The linear map under which the points fill their box best: the least volume of trimmed ranges at |det| = 1.
 
-    Right for factors whose support is a box, however dependent they are inside it. It is climbed from Z itself and from
-    ``n_starts`` random rotations, by default four for each factor.
+    Right for factors whose support is a box, however dependent they are inside it. The search starts from Z itself and
+    from ``n_starts`` random rotations, by default four for each factor.
     """
     d = Z.shape[1]
 
@@ -102,7 +102,7 @@ def by_support(Z: Floats, n_starts: int | None = None) -> Floats:
 def by_time(Z: Floats) -> Floats:
     """Joint diagonalisation of the covariances between times t and t + 1, ..., t + 10 (SOBI, Belouchrani 1997).
 
-    Right for rows in the order of time whose factors have different autocorrelations, Gaussian ones too.
+    Right for rows in order of time whose factors have different autocorrelations, even if they are Gaussian.
     """
     lags = range(1, min(LAGS, len(Z) // 4) + 1)
     delayed = [Z[:-lag].T @ Z[lag:] / (len(Z) - lag) for lag in lags]
@@ -112,8 +112,8 @@ def by_time(Z: Floats) -> Floats:
 def by_pairs(Z: Floats, pairs: NDArray[np.intp]) -> Floats:
     """Directions along which pairs that share some factors differ: the sparsest differences (Locatello et al. 2020).
 
-    The rotation that diagonalises the fourth moments of the whitened differences. Right, whatever the law of the
-    factors, where the members of a pair differ in one factor, and nearly so where they differ in few.
+    The rotation that diagonalises the fourth moments of the whitened differences. Right for factors of any
+    distribution if the members of a pair differ in one factor, and nearly right if they differ in a few.
     """
     if len(pairs) < 10 * Z.shape[1]:
         raise ValueError(
@@ -167,7 +167,7 @@ def by_labels(Z: Floats, y: ArrayLike) -> Floats:
 
 
 def joint_diagonaliser(matrices: Floats) -> Floats:
-    """Orthogonal R that makes every R M R^T as diagonal as can be.
+    """Orthogonal R that makes every R M R^T as diagonal as possible.
 
     >>> import numpy as np
     >>> R = np.array([[0.6, 0.8], [-0.8, 0.6]])
@@ -175,7 +175,7 @@ def joint_diagonaliser(matrices: Floats) -> Floats:
     >>> np.abs(found @ R.T).round(6).tolist() in ([[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]])
     True
     """
-    from unbraid.manifold.diagonalize import joint_diagonals  # a kernel of its own, for those who ask for it
+    from unbraid.manifold.diagonalize import joint_diagonals  # compiled only if it is used
 
     return joint_diagonals(matrices[None])[0][0].T
 

@@ -1,4 +1,4 @@
-"""Local affine maps between data and codes: new points, their errors, and the way back.
+"""Local affine maps between data and codes: new points, their errors, and decoding.
 
 At each anchor a (a training point, or a landmark) with neighbours N(a), tangent basis V_a and the matrix A_a that fits
 the codes of N(a) to their tangent coordinates,

@@ -1,4 +1,4 @@
-"""Embedding followed by ICA: the factors one by one."""
+"""Embedding followed by ICA: the individual factors."""
 
 from dataclasses import replace
 from typing import Any, Self
@@ -19,7 +19,7 @@ TRUST = ("cheap", "full")
 
 
 class FollowedByICA(SpectralEstimator):
-    """Adds ICA to the embedding that stands behind it among the bases of a class."""
+    """Adds ICA to the embedding that follows it among the base classes."""
 
     _parameter_constraints = {"rotation": tuple(ROTATIONS), "contrast": CONTRAST, "n_init": COUNT, "trust": TRUST}
 
@@ -46,7 +46,7 @@ class FollowedByICA(SpectralEstimator):
         return (used,) if used else ()
 
     def _settings(self, d: int) -> Settings:
-        # Other evidence says nothing about independence, so settings are then chosen by distances alone.
+        # Other evidence does not imply independence, so settings are then chosen by distances alone.
         contrast = self.contrast if self.rotation == "independence" else None
         return replace(super()._settings(d), contrast=contrast, n_init=self.n_init)
 
@@ -65,7 +65,7 @@ class FollowedByICA(SpectralEstimator):
             Row numbers of pairs that differ in few factors, or one number per row that both rows of a pair share, for
             ``rotation="pairs"``.
         time : array (n,), optional
-            Numbers or dates, for ``rotation="time"``; without it the rows are in the order of time.
+            Numbers or dates, for ``rotation="time"``; without it the rows are assumed to be in order of time.
 
         Returns
         -------
@@ -103,8 +103,8 @@ class HessianICA(FollowedByICA, HessianEigenmaps):
     non-Gaussian and of connected support, the codes are the factors up to order, sign and a function of each (Theorem
     1 of the paper), as the number of points grows.
 
-    Use it for data that vary smoothly in one to five factors: pictures of a scene, spectra of a process. Look at
-    ``diagnostics_`` before you believe the codes.
+    Use it for data that vary smoothly in one to five factors: pictures of a scene, spectra of a process. Check
+    ``diagnostics_`` before you trust the codes.
 
     Parameters
     ----------
@@ -117,24 +117,24 @@ class HessianICA(FollowedByICA, HessianEigenmaps):
     tangent_weight : float
         Weight of the LTSA term that keeps HLLE from collapsing; 0 is the textbook method.
     rotation : {"independence", "support", "time", "pairs", "condition", "labels"}
-        What turns the embedding into codes: independent factors; factors that fill a box, however dependent; rows in
+        What rotates the embedding into codes: independent factors; factors that fill a box, however dependent; rows in
         the order of time; pairs of rows that differ in few factors; factors whose variances change with a condition;
         some known factors. The last three are given to ``fit``.
     contrast : {"logcosh", "kurtosis", "auto"}
         What the independent codes maximise; "auto" searches with both and keeps the less dependent codes.
     n_init : int
-        Random starts of the search for three factors or more; with two factors every angle is looked at.
+        Random starts of the search for three factors or more; with two factors every angle is tried.
     trust : {"cheap", "full"}
-        "full" finds the codes again on halves, by another seed, by other settings, by a second method and by other
-        evidence, and says how well in ``diagnostics_.reliability``. It takes up to ten times as long.
+        "full" refits on halves, with another seed, other settings, a second method and other evidence, and reports how
+        well the codes are reproduced in ``diagnostics_.reliability``. It takes up to ten times as long.
     pca_components : int or "auto"
         Principal components kept first; "auto" chooses by the variance left out.
     n_landmarks : int, "auto" or None
-        Points that are solved for, the rest is placed by local affine maps; None solves for every point. "auto"
-        solves for all up to 5000 points, and beyond raises the number until held-out points are placed well.
+        Points that are embedded; the rest are placed by local affine maps. None embeds every point. "auto" embeds all
+        of up to 5000 points; of more, it raises the number until held-out points are placed well.
     selection : {"combined", "edges", "closest"}
         Rule for "auto": local isometry over neighbour-graph edges, over the closest 5 % of pairs (the paper's), or
-        the mean of both less half the mutual information of the codes.
+        the mean of both minus half the mutual information of the codes.
     random_state : int, RandomState, Generator or None
     progress : bool or None
         Whether bars are shown; None shows them when standard error is a terminal.
@@ -145,7 +145,7 @@ class HessianICA(FollowedByICA, HessianEigenmaps):
         Codes of the training points (of the landmarks, if there are any). A step of 1 moves the data by about 1;
         the factor along which the data move most comes first.
     n_factors_, n_neighbors_, pca_components_, n_landmarks_ : int
-        What was used; 0 landmarks means that every point was solved for.
+        The values used; 0 landmarks means that every point was embedded.
     unmixing_ : array (n_factors, n_factors)
         From the whitened embedding to the codes.
     selection_ : Selection
@@ -202,7 +202,7 @@ class TangentICA(FollowedByICA, LTSA):
 class LaplacianICA(FollowedByICA, LaplacianEigenmaps):
     """LEM + ICA: Laplacian eigenmaps followed by ICA; attributes as :class:`HessianICA`.
 
-    The fallback where HLLE collapses: it never does, but bends the factors into cosines and mixes up factors of very
+    The fallback if HLLE collapses. LEM never does, but it bends the factors into cosines and mixes up factors of very
     different length (Horan et al. 2021, supplement).
 
     Parameters

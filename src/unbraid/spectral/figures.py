@@ -1,9 +1,9 @@
-r"""Figures of a fit that tell good codes from bad ones without labels: what the expected MCC is predicted from.
+r"""Figures of a fit that separate good codes from bad ones without labels: the inputs of the expected MCC.
 
-How far the codes may be turned is one of them. Three things move a rotation that rests on independence: chance, the
-density weights, and dependence between the codes. Chance shows in bootstraps, the weights in the turn between the
-solutions with and without them, and dependence in halves: splitting the points at the median of one code leaves the
-others independent only where the codes are right, so a rotation found again on each half must be the same one.
+One of them is how far the codes may be rotated. A rotation by independence is affected by chance, by the density
+weights, and by dependence between the codes. Chance shows in bootstraps, the weights in the angle between the solutions
+with and without them, and dependence in halves: if the points are split at the median of one code, the others stay
+independent only if the codes are right, so the rotation found on each half must be the same.
 """
 
 from dataclasses import dataclass
@@ -20,17 +20,17 @@ from unbraid.spectral.trial import metric_root
 from unbraid.trust.support import dependence, emptiness, raggedness
 from unbraid.trust.table import FIGURES
 
-POINTS = 1000  # on which the rotation is found again
+POINTS = 1000  # on which the rotation is solved again
 N_BOOTSTRAPS = 16
-FEWEST = 40  # points of a half that are worth a search
-MOST_POINTS = 600  # that the other figures look at
+FEWEST = 40  # fewest points of a half
+MOST_POINTS = 600  # used by the other figures
 CLOSEST_POINTS = 400
 LOCAL_COMPONENTS = 20  # in which edges are looked for
 
 
 @dataclass(frozen=True)
 class TurnUncertainty:
-    """How far each code may be turned, in degrees.
+    """How far each code may be rotated, in degrees.
 
     Attributes
     ----------
@@ -51,12 +51,12 @@ class TurnUncertainty:
 
 
 def code_uncertainty(codes: Floats, rotation: ica.Rotation, random_state: np.random.RandomState) -> TurnUncertainty:
-    """Find the rotation again under other assumptions, on at most 1000 points.
+    """Solve for the rotation again under other assumptions, on at most 1000 points.
 
     Parameters
     ----------
     codes : array (n, d)
-        In the order that the uncertainty is wanted in; scale and sign do not matter.
+        In the order of the uncertainties to return; scale and sign do not matter.
     rotation : Rotation
         How they were found.
     random_state : RandomState
@@ -181,7 +181,7 @@ def figures_of(
 
 
 def edge_of(points: Floats, d: int, rng: np.random.RandomState) -> float:
-    """The edge of the points over that of a cube; 0 for a curve whose ends meet, 1 where it is not looked for."""
+    """The edge of the points over that of a cube; 0 for a curve whose ends meet, 1 if it is not measured."""
     if d not in EDGE:
         return 1.0
     local = np.ascontiguousarray(points[:, :LOCAL_COMPONENTS])

@@ -1,9 +1,9 @@
 r"""The rotation that makes an embedding independent, searched globally under half-density weights.
 
-If a density factorises, so does every power of it. Weighting the points by :math:`p^{-1/2}` is therefore as right as
-not weighting them for independent factors of any law, and it takes out most of what a bent metric does to the density
-of an embedding. The contrast has spurious optima, so it is not climbed from a few starts: with two factors the whole
-circle is looked at, with more every plane is, in turns, from several starts.
+If a density factorises, so does every power of it. Weighting the points by :math:`p^{-1/2}` is therefore as valid as
+not weighting them, for independent factors of any distribution, and it removes most of the effect of a curved metric on
+the density of an embedding. The contrast has spurious optima, so a local search from a few starts is not enough: with
+two factors the whole circle is searched, with more every plane in turn, from several starts.
 """
 
 import math
@@ -21,7 +21,7 @@ Contrast = Callable[[Floats], Floats]
 DENSITY_NEIGHBORS, LARGEST_WEIGHT = 15, 2.0
 GAUSSIAN_LOGCOSH = 0.37456721  # E log cosh of a standard normal
 MOST_POINTS = 10_000  # more do not make the rotation better
-START_POINTS = 1000  # that the random starts see; the best of them is then turned on all
+START_POINTS = 1000  # used by the random starts; the best of them is then refined on all points
 N_ANGLES = 18  # turns of a quarter circle that are tried first; the contrast has no finer detail than ten degrees
 FAINT = 0.25  # share of the contrast that the weights must leave
 MAX_SWEEPS, STILL = 40, 1e-5  # radians
@@ -29,7 +29,7 @@ MAX_SWEEPS, STILL = 40, 1e-5  # radians
 
 @dataclass(frozen=True)
 class Rotation:
-    """An orthogonal matrix that turns whitened points into components, as independent as they can be.
+    """An orthogonal matrix that rotates whitened points into components that are as independent as possible.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Rotation:
     converged : float
         Share of the starts that converged.
     weighted : bool
-        Whether density weights were used; not where they leave nothing of the contrast.
+        Whether density weights were used; they are not if they leave no contrast.
     """
 
     matrix: Floats
@@ -104,8 +104,8 @@ CONTRAST = ("auto", *CONTRASTS)  # what the parameter may be
 def half_density_weights(Z: Floats) -> Floats:
     """Weights that add up to 1, in proportion to the distance to the 15th neighbour, at most twice its median.
 
-    In two dimensions that distance is p^(-1/2) of the density p, up to a constant; in others it is nearer to the
-    uniform or to the full weight, which are as right.
+    In two dimensions that distance is p^(-1/2) of the density p, up to a constant; in others it is closer to the
+    uniform or to the full weight, which are equally valid.
     """
     reach = nearest(Z, min(DENSITY_NEIGHBORS, len(Z) - 1))[0][:, -1]
     weights = np.minimum(reach / max(float(np.median(reach)), 1e-300), LARGEST_WEIGHT)
@@ -137,11 +137,11 @@ def best_rotation(Z: Floats, *, contrast: str, n_init: int, random_state: np.ran
 
 
 def _found(Z: Floats, weights: Floats, name: str, n_init: int, rng: np.random.RandomState) -> Rotation:
-    """The best rotation by one contrast, with density weights unless these leave nothing of it."""
+    """The best rotation by one contrast, with density weights unless they leave no contrast."""
     contrast, even = CONTRASTS[name], np.full(len(Z), 1 / len(Z))
     matrix, converged = search(Z, weights, contrast, n_init, rng)
     plain = search_near(Z, even, contrast, matrix)
-    # Under the weights a long tail can look like a Gaussian: an optimum of next to nothing is no evidence.
+    # Under the weights a long tail can look like a Gaussian: an optimum close to 0 is no evidence.
     weighted = _value(Z @ matrix.T, weights, contrast) >= FAINT * _value(Z @ plain.T, even, contrast)
     if not weighted:
         matrix, converged = search(Z, even, contrast, n_init, rng)
@@ -170,7 +170,7 @@ def search_near(Z: Floats, weights: Floats, contrast: Contrast, start: Floats) -
 
 
 def turns(A: Floats, B: Floats) -> Floats:
-    """Angle in degrees between each row of A and the row of B that is matched with it, signs left aside.
+    """Angle in degrees between each row of A and the row of B that is matched with it, ignoring signs.
 
     >>> import numpy as np
     >>> turns(np.eye(2), np.array([[0.6, 0.8], [0.8, -0.6]])).round(1).tolist()
@@ -221,7 +221,7 @@ def _best_angle(pair: Floats, weights: Floats, contrast: Contrast, n_angles: int
     """The best turn in a plane: the highest of a grid, or near 0 without one, then parabolas of shrinking width."""
     angle, step = 0.0, np.radians(1.0)
     if n_angles:
-        # Single precision is plenty to tell one peak from another, and three times as fast.
+        # Single precision is enough to find the highest peak, and three times as fast.
         values = _values(pair.astype(np.float32), weights.astype(np.float32), contrast, quarter(n_angles))
         angle = highest(values) * np.pi / 2 / n_angles - np.pi / 4
     for _ in range(2 if n_angles else 3):

@@ -11,20 +11,20 @@ from unbraid.spectral.eigen import DENSE_POINTS
 from unbraid.spectral.extension import LocalMaps
 from unbraid.spectral.trial import Advance, Choice, Settings, choose
 
-DIRECT = 5000  # up to this many points every point is solved for
+DIRECT = 5000  # up to this many points, all are embedded
 FIRST_LANDMARKS = {1: 1000, 2: 3000, 3: 5000}
 MOST_LANDMARKS = 20_000
 HELD_OUT = 1000
 ICA_POINTS = 20_000
 POOL = MOST_LANDMARKS + HELD_OUT + ICA_POINTS  # points that are drawn from a large data set
-ENOUGH = 0.01  # error on held-out points, in standard deviations of a code, that needs no more landmarks
+ENOUGH = 0.01  # error on held-out points, in standard deviations of a code, below which no more landmarks are needed
 
 
 @dataclass(frozen=True)
 class Embedded:
     """The chosen embedding, its local maps, and the embedding of as many points as ICA should see.
 
-    ``tried`` are the numbers of landmarks with their errors on held-out points; empty where every point was solved for.
+    ``tried`` are the numbers of landmarks with their errors on held-out points; empty if every point was embedded.
     """
 
     choice: Choice
@@ -36,7 +36,7 @@ class Embedded:
 def embed_points(
     look: Look, n_landmarks: int | str | None, settings: Settings, rng: np.random.RandomState, advance: Advance
 ) -> Embedded:
-    """Solve for every point, or, where they are too many or ``n_landmarks`` says so, for landmarks among them."""
+    """Embed every point or, if there are too many or ``n_landmarks`` is set, landmarks among them."""
     if n_landmarks is None or look.n <= (DIRECT if n_landmarks == "auto" else int(n_landmarks)):
         return solved(look.points, settings, rng, advance)
     pool = look.points[rng.permutation(len(look.points))]
@@ -48,13 +48,13 @@ def embed_points(
 
 
 def solved(points: Floats, settings: Settings, rng: np.random.RandomState, advance: Advance) -> Embedded:
-    """Solve for every one of these points."""
+    """Embed every one of these points."""
     choice = choose(points, settings, rng, advance)
     return Embedded(choice, choice.maps(), choice.vectors)
 
 
 def embed_more(first: Choice, look: Look, pool: Floats, rng: np.random.RandomState, advance: Advance) -> Embedded:
-    """Go on from the embedding of some rows: they are the first landmarks, and their setting is kept.
+    """Extend the embedding of some rows: they are the first landmarks, and their setting is kept.
 
     Parameters
     ----------
@@ -106,6 +106,6 @@ def _grown(
         count, settings = min(2 * count, most), settings.at(choice.candidate)
         choice = choose(points[:count], settings, rng, advance)
     _, choice, maps, count = best
-    # Many points speak more clearly about independence than the landmarks alone.
+    # Many points show independence more clearly than the landmarks alone.
     fresh = maps(points[: ICA_POINTS + count, : choice.points.shape[1]])
     return Embedded(choice, maps, fresh, tried)

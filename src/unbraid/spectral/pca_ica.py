@@ -22,7 +22,7 @@ from unbraid.spectral.summary import linear_summary
 
 
 class PCAICA(Exportable):
-    """PCA + ICA: exact when the factors mix linearly, and the baseline every nonlinear method has to beat.
+    """PCA + ICA: exact when the factors mix linearly, and the baseline for every nonlinear method.
 
     codes = R W (P^T (x - mean)), with P the leading principal directions, W the whitening and R the ICA rotation.
 

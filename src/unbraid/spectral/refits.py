@@ -1,9 +1,9 @@
-r"""R-hat for codes: the same factors found again on other rows, by other seeds, settings, methods and evidence.
+r"""R-hat for codes: how well refits on other rows, with other seeds, settings, methods and evidence reproduce them.
 
 Refits are aligned with the codes by order and sign. For standardised codes the mean correlation r between refits is
 the share of a code's variance that all of them have in common (the intraclass correlation), and
-:math:`\hat R = 1 / \sqrt{r}` is its spread over all refits against its spread within what they have in common: 1 where
-every refit finds the same code, as in Markov chains that have met.
+:math:`\hat R = 1 / \sqrt{r}` is its spread over all refits relative to the spread of what they have in common: 1 if
+every refit finds the same code, like Markov chains that have converged.
 """
 
 import warnings
@@ -43,12 +43,12 @@ class Refit:
     source : str
         What was changed: "halves", "seed", "settings", "method" or "evidence".
     about : str
-        How, in words.
+        A description of the change.
     correlation : array (d,)
-        Of each code with the one that is matched with it, signs left aside; of their ranks for another method, which
-        may bend the codes; 0 where the refit failed.
+        Of each code with the one that is matched with it, ignoring signs; of their ranks for another method, which
+        may bend the codes; 0 if the refit failed.
     failed : str
-        Why there is no refit; empty where there is one.
+        Why the refit failed; empty if it did not.
     """
 
     source: str
@@ -64,14 +64,14 @@ class Refit:
 
 @dataclass(frozen=True)
 class Reliability:
-    """How well each code is found again.
+    """How well each code is reproduced.
 
     Attributes
     ----------
     per_code : array (d,)
         Mean correlation between refits on halves, by another seed and by other settings, the codes among them.
     direction : array (d,)
-        Degrees: the largest turn of each code over all refits.
+        The largest rotation of each code over all refits, in degrees.
     refits : list of Refit
     """
 
@@ -81,7 +81,7 @@ class Reliability:
 
     @property
     def r_hat(self) -> Floats:
-        """Spread of each code over all refits against its spread within what they have in common; 1 is perfect."""
+        """Spread of each code over all refits relative to that of what they have in common; 1 is perfect."""
         return 1 / np.sqrt(np.maximum(self.per_code, 1e-4))
 
     def __str__(self) -> str:
@@ -106,7 +106,7 @@ def reliability_of(
     rng: np.random.RandomState,
     advance: Advance,
 ) -> Reliability:
-    """Find the codes again, each time with the settings that were chosen but for one thing.
+    """Refit, each time with one change to the chosen settings.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def reliability_of(
     reference : array (n, d)
         Its codes.
     unmix : callable
-        Turns an embedding into codes by the same evidence as the fit.
+        Rotates an embedding into codes by the same evidence as the fit.
     other : (str, Embedding)
         The second method, which rests on other assumptions.
     rng : RandomState
@@ -155,7 +155,7 @@ class _Record:
     alike: list[Floats] = field(default_factory=list)
 
     def solve(self, source: str, about: str, part: Floats, settings: Settings) -> None:
-        """Embed these points and turn them; a refit that cannot be done shares nothing with the codes."""
+        """Embed these points and rotate them; a refit that fails has correlation 0 with the codes."""
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)  # a bad refit shows in its correlation
@@ -168,7 +168,7 @@ class _Record:
 
     def add(self, source: str, about: str, codes: Floats) -> None:
         """Compare codes of the points with the reference."""
-        if source == "method":  # it may bend each code, and its ranks say whether it is the same one
+        if source == "method":  # it may bend each code, so ranks are compared
             aligned, correlation = aligned_with(rankdata(self.reference, axis=0), rankdata(codes, axis=0))
         else:
             aligned, correlation = aligned_with(self.reference, codes)
@@ -177,7 +177,7 @@ class _Record:
             self.alike.append(aligned)
 
     def reliability(self) -> Reliability:
-        """What all of them say."""
+        """The result of all refits."""
         alike = [_standardised(self.reference), *self.alike]
         m, wanted = len(alike), 1 + sum(refit.source in SAME for refit in self.refits)
         per_code = intraclass(alike) * (m * (m - 1)) / (wanted * (wanted - 1))  # failed ones correlate with none
@@ -185,7 +185,7 @@ class _Record:
 
 
 def found_again(diagnostics: Diagnostics, reliability: Reliability) -> Diagnostics:
-    """The diagnostics with what refits say, and a concern where a code was not found again."""
+    """The diagnostics with the reliability, and a concern if a code was not reproduced."""
     usual, shares, r_hats = FIGURES["r_hat"].limit(), reliability.per_code, reliability.r_hat
     found = [
         format_warning("UB212", codes=codes_in_words([int(j)]), correlation=shares[j], r_hat=r_hats[j], usual=usual)

@@ -161,8 +161,8 @@ def neighbor_candidates(n: int, smallest: int) -> list[int]:
 def score(rule: str, candidate: Candidate) -> float:
     """What the rule maximises.
 
-    "edges" and "closest" are the two local isometry scores. "combined" takes both assumptions of the method at their
-    word: the mean of the two scores, less half the mutual information between the codes.
+    "edges" and "closest" are the two local isometry scores. "combined" rewards both assumptions of
+    the method: the mean of the two scores, minus half the mutual information between the codes.
     """
     if rule == "edges":
         return candidate.edges

@@ -40,7 +40,7 @@ WIDEST = 200  # neighbours up to which a connected graph is tried
 
 @dataclass(frozen=True)
 class Settings:
-    """What is fixed, and what is left to choose.
+    """The fixed settings, and those left to choose.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ class Choice(Neighborhood):
         return local_maps(self.points, self.vectors, self.near, self.distances)
 
     def unmix(self, fresh: Floats, rng: np.random.RandomState) -> tuple[Floats, Floats, Rotation | None]:
-        """Mean and matrix that turn the embedding into codes, from the embedding of ``fresh`` points."""
+        """Mean and matrix that rotate the embedding into codes, from the embedding of ``fresh`` points."""
         white = whitening(fresh)
         rotation = self.rotation if fresh is self.vectors else _rotate(self.settings, white(fresh), rng)
         if rotation is None:
@@ -190,8 +190,8 @@ def _no_single_embedding(last: Neighborhood) -> ValueError:
 def _rounds(P: Floats, settings: Settings, tried: list[Candidate]) -> Iterator[Neighborhood]:
     """Every setting to try: each PCA size at the smallest neighbourhood, then at the next.
 
-    What is ``tried`` meanwhile decides what follows: a PCA size that did worse than another one at every smaller
-    neighbourhood is not tried at the wide ones, which take most of the time.
+    The results so far (``tried``) decide what follows: a PCA size that did worse than another one at every smaller
+    neighbourhood is not tried at the large ones, which take most of the time.
     """
     alive = {m: _neighborhoods(np.ascontiguousarray(P[:, :m]), settings) for m in settings.pca_sizes}
     done = 0

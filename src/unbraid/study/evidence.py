@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from unbraid.data.frames import read_array
 from unbraid.data.observations import Observations
 from unbraid.study.spec import DataSpec
 
@@ -43,6 +44,7 @@ def observed(X: Any, files: Mapping[str, str], marks: Mapping[str, str]) -> Obse
 
 def _read(files: Mapping[str, str]) -> dict[str, np.ndarray]:
     for name, file in files.items():
-        if not file.endswith(".npy") or not Path(file).is_file():
-            raise ValueError(f"{name} is {file!r}; no such .npy file exists in {Path.cwd()}.")
-    return {name: np.load(file, allow_pickle=False) for name, file in files.items()}
+        if not Path(file).is_file():
+            raise ValueError(f"{name} is {file!r}; no such file exists in {Path.cwd()}.")
+    read = {name: read_array(Path(file)) for name, file in files.items()}
+    return {name: values[:, 0] if values.shape[1:] == (1,) else values for name, values in read.items()}

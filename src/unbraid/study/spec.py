@@ -58,9 +58,10 @@ class DataSpec(_Part):
     rows : int, optional
         Draw this many observations once, and train on them; by default training draws from the data set.
     labels, pairs, time, sets, covariates : str, optional
-        ``.npy`` files with what is known about these ``rows`` (:func:`unbraid.study.training_rows` draws them), see
-        :class:`unbraid.Observations`; paths are relative to the working directory. Each method receives what it uses
-        with its parameters, and its fingerprint is part of a run's address.
+        Files (``.npy``, ``.npz`` with one array, ``.csv``) with what is known about these ``rows``
+        (:func:`unbraid.study.training_rows` draws them), see :class:`unbraid.Observations`; paths are relative to the
+        working directory. Each method receives what it uses with its parameters, and its fingerprint is part of a
+        run's address.
     seeds : int or list of int, optional
         Overrides the study's.
     """

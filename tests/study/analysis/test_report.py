@@ -5,7 +5,6 @@ import re
 import numpy as np
 import pytest
 
-from tests.app.conftest import browser  # noqa: F401
 from tests.facts import facts
 from tests.study.analysis.planted import Planted, whole_study
 from unbraid.report.study import png
@@ -71,7 +70,7 @@ def test_a_strip_must_be_bytes():
         png(np.zeros((2, 2)))
 
 
-def test_tables_sort_and_filter_in_a_browser(written, browser):  # noqa: F811
+def test_tables_sort_and_filter_in_a_browser(written, browser):
     page, faults = browser.new_page(), []
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.on("request", lambda r: None if r.url.startswith(("file:", "data:")) else faults.append(r.url))
