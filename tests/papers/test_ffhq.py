@@ -111,8 +111,11 @@ def test_images_are_kept_where_the_caller_says(networks, tmp_path):
     store.close()
     assert not (tmp_path / "rendered").exists()
     (tmp_path / "mine" / "ffhq-4.sqlite").write_bytes(b"not a database, but long enough to be read as one" * 50)
-    with pytest.raises(ValueError, match=facts("ffhq-4.sqlite", "delete")):
+    with pytest.raises(ValueError, match=facts("ffhq-4.sqlite", "delete", "cache=")):
         faces(cache=tmp_path / "mine")
+    (tmp_path / "other" / "ffhq-4.sqlite").mkdir(parents=True)
+    with pytest.raises(ValueError, match=facts("ffhq-4.sqlite", "cache=")):
+        faces(cache=tmp_path / "other")
 
 
 def test_errors_say_what_to_do(networks, tmp_path, monkeypatch):

@@ -3,7 +3,7 @@
 import hashlib
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -58,14 +58,12 @@ class KeptImages:
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
         self.file.parent.mkdir(parents=True, exist_ok=True)
-        store = sqlite3.connect(self.file, timeout=WAIT)
         try:
-            with store:
+            with closing(sqlite3.connect(self.file, timeout=WAIT)) as store:
                 store.execute("CREATE TABLE IF NOT EXISTS images (address BLOB PRIMARY KEY, pixels BLOB)")
-            yield store
+                yield store
         except sqlite3.DatabaseError as error:
             raise ValueError(
-                f"{self.file} cannot be used ({error}). If it is damaged, delete it: its images are drawn again."
+                f"{self.file} cannot be used ({error}). If it is damaged, delete it: its images are drawn again. "
+                "Another folder can be given as cache=."
             ) from error
-        finally:
-            store.close()
