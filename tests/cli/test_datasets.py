@@ -18,11 +18,13 @@ def run(monkeypatch, tmp_path):
 def test_list_names_every_data_set_and_what_is_here(run, tmp_path):
     originals.mnist(tmp_path)
     out = run("list").output
-    lines = {name: line for name in registry.names() for line in out.splitlines() if f" {name} " in line}
-    assert set(lines) == set(registry.names())
+    known = {*registry.names(), *(weights.name for weights in registry.WEIGHTS)}
+    lines = {name: line for name in known for line in out.splitlines() if f"│ {name} " in line}
+    assert set(lines) == known
     assert lines["mnist"].split()[-2] == "yes"
     assert lines["shapes3d"].split()[-2] == "no"
     assert lines["room"].split()[-2] == "yes"
+    assert lines["ffhq"].split()[-2] == "no"
     assert str(tmp_path) in out
 
 

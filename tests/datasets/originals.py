@@ -24,7 +24,8 @@ def dsprites_npz(folder):
     images = RNG.integers(0, 2, (48, 64, 64), dtype=np.uint8)
     order = RNG.permutation(48)  # the loader goes by the classes, not by the order
     path = folder / "dsprites_ndarray_co1sh3sc6or40x32y32_64x64.npz"
-    np.savez_compressed(path, imgs=images[order], latents_classes=classes[order], latents_values=classes[order] * 1.0)
+    pickled = np.array({"author": "an object, which is never unpickled"}, dtype=object)
+    np.savez_compressed(path, imgs=images[order], latents_classes=classes[order], metadata=pickled)
     return path, images
 
 

@@ -100,7 +100,7 @@ def test_get_fetches_what_is_missing(url, tmp_path, monkeypatch):
     assert datasets.get("shapes3d") == [tmp_path / "3dshapes.h5"]
     datasets.get("shapes3d")
     assert len(Handler.asked) == 1
-    with pytest.raises(ValueError, match=facts("'shapes-xy'", "dsprites, shapes3d, cars3d")):
+    with pytest.raises(ValueError, match=facts("'shapes-xy'", "shapes3d, cars3d", "dsprites, ffhq")):
         datasets.get("shapes-xy")
     with pytest.raises(FileNotFoundError, match=facts("img_align_celeba", "https://mmlab", str(tmp_path))):
         datasets.get("celeba")
@@ -108,5 +108,5 @@ def test_get_fetches_what_is_missing(url, tmp_path, monkeypatch):
 
 def test_every_loaded_name_has_its_files():
     files = {e.name for e in registry.ENTRIES if e.origin == "file"}
-    assert files | {"dsprites"} == set(registry.REMOTE)
+    assert files == set(registry.REMOTE)
     assert all(len(r.md5) == 32 for files in registry.REMOTE.values() for r in files if r.url)

@@ -174,11 +174,11 @@ def test_grey_pictures_go_to_a_colour_network_and_back():
 
 
 def test_efficientnet_has_every_weight(shared):
-    from unbraid.networks.efficientnet import MEAN, STD, EfficientNetLite0
+    from unbraid.networks.efficientnet import MEAN, STD, EfficientNetLite
 
     path = shared.path("data/encoders/efficientnet-lite0-57934424.pth")
-    state = EfficientNetLite0().state_dict() if path is None else torch.load(path, weights_only=True)
-    network = EfficientNetLite0.from_state(state)
+    state = EfficientNetLite().state_dict() if path is None else torch.load(path, weights_only=True)
+    network = EfficientNetLite.from_state(state)
     assert all(torch.equal(v, state[k]) for k, v in network.state_dict().items())
     assert len(state) == 296
     if path is not None:  # the photograph of a flower that scikit-learn brings: class 985 of ImageNet is the daisy
@@ -190,7 +190,7 @@ def test_efficientnet_has_every_weight(shared):
     state = dict(state)
     state["_conv_stam.weight"] = state.pop("_conv_stem.weight")
     with pytest.raises(ValueError, match=r"_conv_stem\.weight.*_conv_stam"):
-        EfficientNetLite0.from_state(state)
+        EfficientNetLite.from_state(state)
 
 
 def test_timm_and_open_clip_by_their_interface(monkeypatch, shapes):

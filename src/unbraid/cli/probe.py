@@ -14,7 +14,8 @@ def probe(
         typer.Argument(
             metavar="ENCODER...",
             help="An .onnx, .pt2 (torch.export) or .pt (TorchScript) file, a saved run, or a name: pixels, untrained, "
-            "efficientnet-lite0:FILE.pth, timm:MODEL, open_clip:MODEL/WEIGHTS. Several are compared.",
+            "efficientnet-lite0 (-lite1, -lite2; or with :FILE.pth), timm:MODEL, open_clip:MODEL/WEIGHTS. Several are "
+            "compared.",
         ),
     ],
     dataset: Annotated[str, typer.Option(metavar="NAME", help="Data set with known factors, by its name.")],

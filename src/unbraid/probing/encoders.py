@@ -14,7 +14,8 @@ from unbraid.runtime.extras import require
 from unbraid.saving.encoding import Encoder as StateEncoder
 from unbraid.saving.encoding import Stateful
 
-NAMED = ("pixels", "untrained", "efficientnet-lite0:FILE.pth", "timm:MODEL", "open_clip:MODEL/WEIGHTS")
+NAMED = ("pixels", "untrained", "efficientnet-lite0[:FILE.pth]", "timm:MODEL", "open_clip:MODEL/WEIGHTS")
+LOADED = ("untrained", "efficientnet-lite0", "efficientnet-lite1", "efficientnet-lite2", "timm", "open_clip")
 ENDINGS = {".onnx": "ONNX", ".pt2": "torch.export", ".pt": "TorchScript", ".ts": "TorchScript", ".torchscript": ""}
 
 
@@ -52,7 +53,8 @@ def open_encoder(source: Any, prepare: Any = None, name: str = "") -> Encoder:
         A function takes a batch of rows as the data set stores them and gives (n, n_codes). A torch module takes float
         pictures (n, channels, height, width) in [0, 1], or vectors. Files: ``.onnx``, ``.pt2`` (torch.export), ``.pt``
         or ``.ts`` (TorchScript), a folder that ``save`` wrote. Names: ``pixels``, ``untrained``,
-        ``efficientnet-lite0:FILE.pth``, ``timm:MODEL``, ``open_clip:MODEL/WEIGHTS``.
+        ``efficientnet-lite0`` (``-lite1``, ``-lite2``) with the weights that ``unbraid datasets get`` fetched or those
+        of ``efficientnet-lite0:FILE.pth``, ``timm:MODEL``, ``open_clip:MODEL/WEIGHTS``.
     prepare : Preparation, optional
         Channels, size and scale of the pictures for a torch module or graph; by default what it is known to take.
     name : str
@@ -147,7 +149,7 @@ def _from_text(text: str, prepare: Any, name: str) -> Encoder:
     if kind == "pixels" and not what:
         _refuse_preparation(prepare, "pixels are used unchanged")
         return Encoder(name or "pixels", lambda rows: np.asarray(rows).reshape(len(rows), -1), 0, digest(b"pixels"))
-    if kind in ("untrained", "efficientnet-lite0", "timm", "open_clip"):
+    if kind in LOADED:
         require("torch", "probe")
         from unbraid.probing.named import NAMES
 

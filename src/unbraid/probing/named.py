@@ -1,6 +1,7 @@
-"""Encoders by name: an untrained baseline, EfficientNet-Lite0, and the models of timm and open_clip."""
+"""Encoders by name: an untrained baseline, EfficientNet-Lite, and the models of timm and open_clip."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,8 @@ import numpy as np
 import torch
 from torch import nn
 
+from unbraid.datasets.registry import PACKAGES
+from unbraid.datasets.storage import data_folder
 from unbraid.networks import efficientnet
 from unbraid.networks.autoencoder import initialise, paper_dense_encoder, paper_encoder
 from unbraid.probing.encoders import Encoder, digest
@@ -39,13 +42,19 @@ def _untrained(what: str, prepare: Preparation | None, name: str) -> Encoder:
     return Encoder(name or "untrained", encode, 0, digest(b"untrained", repr(prepare).encode()))
 
 
-def _efficientnet(what: str, prepare: Preparation | None, name: str) -> Encoder:
-    if not Path(what).is_file():
-        raise FileNotFoundError(f"efficientnet-lite0:{what}: no such file. Give the .pth file of its weights.")
-    network = efficientnet.EfficientNetLite0.from_state(torch.load(what, map_location="cpu", weights_only=True))
-    known = Preparation(3, efficientnet.SIZE, efficientnet.MEAN, efficientnet.STD)
+def _efficientnet(what: str, prepare: Preparation | None, name: str, *, variant: int) -> Encoder:
+    """With the weights of a .pth file, or with those that ``unbraid datasets get`` put into the data folder."""
+    title = f"efficientnet-lite{variant}"
+    path = Path(what) if what else PACKAGES[title].paths(data_folder())[0]
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"the weights of {title} are not in {path}. Fetch them with `unbraid datasets get {title}`, or give their "
+            f"file, {title}:FILE.pth."
+        )
+    network = efficientnet.EfficientNetLite.from_state(torch.load(path, map_location="cpu", weights_only=True), variant)
+    known = Preparation(3, efficientnet.SIZES[variant], efficientnet.MEAN, efficientnet.STD)
     network._fc = nn.Identity()  # type: ignore[assignment]  # the classifier is not part of the encoder
-    return from_module(network, prepare or known, name or "EfficientNet-Lite0")
+    return from_module(network, prepare or known, name or f"EfficientNet-Lite{variant}")
 
 
 def _timm(what: str, prepare: Preparation | None, name: str) -> Encoder:
@@ -86,7 +95,7 @@ def _from_cache(load: Callable[[], Any], what: str) -> Any:
 
 NAMES: dict[str, Callable[[str, Preparation | None, str], Encoder]] = {
     "untrained": _untrained,
-    "efficientnet-lite0": _efficientnet,
+    **{f"efficientnet-lite{variant}": partial(_efficientnet, variant=variant) for variant in efficientnet.VARIANTS},
     "timm": _timm,
     "open_clip": _open_clip,
 }

@@ -7,7 +7,7 @@ GAN_MANIFOLD = Entry(
     "manifold:GANManifold",
     "principal components",
     "endless",
-    "your generator",
+    "your generator, or ffhq",
     needs=(("torch", "torch"),),
     package="unbraid_papers.generators",
 )

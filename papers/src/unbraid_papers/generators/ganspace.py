@@ -9,6 +9,8 @@ import torch
 from sklearn.decomposition import PCA
 from torch import nn
 
+EXACT = 1024  # features up to which directions come from the covariance: they do not depend on how many are asked for
+
 
 @dataclass(frozen=True)
 class Directions:
@@ -126,7 +128,11 @@ def _principal(y: np.ndarray, n_components: int) -> tuple[np.ndarray, np.ndarray
     most = min(y.shape)
     if n_components > most:
         raise ValueError(f"n_components={n_components!r} must be at most {most} here.")
-    pca = PCA(n_components, svd_solver="randomized" if most > 10 * n_components else "full", random_state=0).fit(y)
+    if y.shape[1] <= EXACT:
+        y, solver = y.astype(np.float64), "covariance_eigh"
+    else:
+        solver = "randomized" if most > 10 * n_components else "full"
+    pca = PCA(n_components, svd_solver=solver, random_state=0).fit(y)
     basis = pca.components_
     signs = np.sign(np.take_along_axis(basis, np.abs(basis).argmax(axis=1)[:, None], axis=1))
     return pca.mean_, basis * signs, np.sqrt(pca.explained_variance_), pca.explained_variance_ratio_

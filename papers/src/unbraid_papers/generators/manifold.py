@@ -9,7 +9,11 @@ import torch
 from torch import nn
 
 from unbraid.datasets.base import Continuous
+from unbraid.datasets.storage import data_folder
+from unbraid.runtime.progress import bar
+from unbraid_papers.generators.ffhq import FFHQ
 from unbraid_papers.generators.ganspace import Directions, ganspace
+from unbraid_papers.generators.kept import KeptImages
 
 # Horan et al. (2021): principal components of StyleGAN2's W, and the largest coordinate
 MANIFOLDS: dict[str, tuple[tuple[int, ...], float]] = {
@@ -22,6 +26,7 @@ MANIFOLDS: dict[str, tuple[tuple[int, ...], float]] = {
     "church": ((3, 9), 2.0),
     "horse": ((1, 11), 2.0),
 }
+KEPT_SIZE = 128  # of images on disk; smaller ones are made of them, so that none is drawn twice
 
 
 class GANManifold(Continuous):
@@ -35,9 +40,10 @@ class GANManifold(Continuous):
     weights : path
         A checkpoint of a DCGAN generator, or of a StyleGAN2 generator in NVIDIA's or rosinality's layout; read as
         numbers, no code in it runs.
-    generator : nn.Module, instead of ``weights``
+    generator : nn.Module or "ffhq", instead of ``weights``
         Any generator that maps latent vectors (n, latent_size) to images (n, channels, height, width) in [-1, 1].
-        One with ``mapping`` and ``synthesis`` (StyleGAN2) is analysed in its W space.
+        One with ``mapping`` and ``synthesis`` (StyleGAN2) is analysed in its W space. "ffhq" is the generator of faces
+        that ``unbraid datasets get ffhq`` fetches (:class:`~unbraid_papers.generators.ffhq.FFHQ`).
     manifold : str, optional
         One of the paper's eight, for the StyleGAN2 of that subject: ffhq, cat1, cat2, car, kitchen, bedroom, church,
         horse. It sets ``components`` and ``reach``.
@@ -54,12 +60,14 @@ class GANManifold(Continuous):
         chosen directions is taken out.
     layer : str, optional
         The layer whose activations are analysed. Default: the first activation.
-    n_samples : int
-        Latent vectors for the principal components.
+    n_samples : int, optional
+        Latent vectors for the principal components. Default 5000; 20,000 for "ffhq".
     batch_size : int
-        Images per call of the generator.
+        Images per call of the generator; "ffhq" draws one at a time.
     random_state : int
         Of the principal components.
+    cache : path, optional
+        Folder for the images of "ffhq", each drawn once; default ``rendered`` in the data folder.
 
     Examples
     --------
@@ -74,19 +82,26 @@ class GANManifold(Continuous):
     def __init__(
         self,
         weights: str | os.PathLike | None = None,
-        generator: nn.Module | None = None,
+        generator: nn.Module | str | None = None,
         manifold: str | None = None,
         components: tuple[int, ...] | None = None,
         reach: float | None = None,
         image_size: int | None = None,
         centre: Any = None,
         layer: str | None = None,
-        n_samples: int = 5000,
+        n_samples: int | None = None,
         batch_size: int = 64,
         random_state: int = 0,
+        cache: str | os.PathLike | None = None,
     ):
         if (weights is None) == (generator is None):
-            raise ValueError("pass either `weights` (the path of a checkpoint) or `generator` (a torch module).")
+            raise ValueError(
+                "pass either `weights` (the path of a checkpoint) or `generator` (a torch module, or 'ffhq')."
+            )
+        if isinstance(generator, str):
+            if generator != "ffhq":
+                raise ValueError(f"there is no generator {generator!r}. Pass 'ffhq', a torch module, or weights=.")
+            generator = FFHQ()
         if manifold is not None and manifold not in MANIFOLDS:
             raise ValueError(f"there is no manifold {manifold!r}. Available: {', '.join(MANIFOLDS)}.")
         named = MANIFOLDS[manifold] if manifold is not None else ((0, 1), 2.0)
@@ -100,6 +115,8 @@ class GANManifold(Continuous):
         self.components, self.reach, self.batch_size, self.image_size = components, reach, batch_size, image_size
         self.factor_names = tuple(f"component_{c}" for c in components)
         self.factor_ranges = ((-reach, reach),) * len(components)
+        if n_samples is None:
+            n_samples = 20_000 if isinstance(self.generator, FFHQ) else 5000
         settings: dict[str, Any] = {"n_samples": n_samples, "random_state": random_state}
         settings["n_components"] = max(components) + 1
         mapping = getattr(self.generator, "mapping", None)
@@ -112,8 +129,17 @@ class GANManifold(Continuous):
             self.directions = ganspace(self.generator, layer=layer, **settings)
         if centre is None:
             centre = "mean" if self._draw is not self.generator else "sample"
+        if isinstance(self.generator, FFHQ):
+            self._draw, self.batch_size = self._kept(self.generator, cache), 1
         self.centre = self._centre(centre, random_state)
         self.shape = self._images(self.centre[None])[0].shape
+
+    def _kept(self, faces: FFHQ, cache: str | os.PathLike | None) -> KeptImages:
+        """Its synthesis, with images on disk of ``KEPT_SIZE`` pixels, or of more where more are asked for."""
+        size = faces.image_size // _factor(faces.image_size, self.image_size or faces.image_size)
+        size = max(size, min(KEPT_SIZE, faces.image_size))
+        folder = data_folder() / "rendered" if cache is None else Path(cache)
+        return KeptImages(faces.synthesis, faces.content, size, folder / f"ffhq-{size}.sqlite")
 
     def _centre(self, centre: Any, random_state: int) -> np.ndarray:
         if isinstance(centre, str) and centre == "mean":
@@ -140,12 +166,14 @@ class GANManifold(Continuous):
 
     def _images(self, latents: np.ndarray) -> np.ndarray:
         parts = []
-        with torch.no_grad():
+        shown = None if isinstance(self._draw, KeptImages) else False
+        with torch.no_grad(), bar("images", len(latents), show=shown) as advance:
             for part in torch.from_numpy(latents.astype(np.float32)).split(self.batch_size):
                 images = ((self._draw(part) + 1) / 2).clamp(0, 1)
                 if self.image_size is not None:
                     images = nn.functional.avg_pool2d(images, _factor(images.shape[-1], self.image_size))
                 parts.append(images.permute(0, 2, 3, 1).contiguous().numpy())
+                advance(len(part))
         return np.concatenate(parts) if parts else np.empty((0, *self.shape), dtype=np.float32)
 
 
