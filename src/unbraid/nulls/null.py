@@ -7,8 +7,8 @@ the B + 1 scores are exchangeable, so that
 
 .. math:: p = \frac{1 + \#\{b : s_b \ge s\}}{1 + B}
 
-is at most :math:`\alpha` with a probability of at most :math:`\alpha` (Phipson and Smyth 2010). With the usual B = 19 it
-can be .05 but not below.
+is at most :math:`\alpha` with a probability of at most :math:`\alpha` (Phipson and Smyth 2010). With the usual B = 19
+it can be .05 but not below.
 """
 
 import sys
