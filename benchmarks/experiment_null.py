@@ -153,7 +153,9 @@ def table(path):
     """Cell by cell and in all: worlds, those of p <= .05, CPU seconds."""
     lines = read(path)
     power = "mcc" in lines[0]
-    print(f"| method | evidence | worlds |{' MCC, median | of MCC above .9 |' if power else ''} p <= .05 | CPU s a world |")
+    print(
+        f"| method | evidence | worlds |{' MCC, median | of MCC above .9 |' if power else ''} p <= .05 | CPU s a world |"
+    )
     print(f"|---|---|---|{'---|---|' if power else ''}---|---|")
     cells = dict.fromkeys((line["method"], line["evidence"]) for line in lines)
     for name, kind in [*cells, ("all", "")]:

@@ -132,7 +132,7 @@ def null_test(
     score, sizes = _score(short, kind, known, seed)
     if may_speak():
         seconds = n_null * (time.monotonic() - started)
-        about = f"{n_null} short refits with {kind.shuffle}, about {seconds:.0f} s; Ctrl-C skips it"
+        about = f"{n_null} short refits with {kind.shuffle}, about {seconds:.0f} s; Ctrl-C stops it"
         print(f"null of {type(model).__name__}: {about}", file=sys.stderr)
     nulls = np.full(n_null, np.nan)
     with bar("null", total=n_null, show=getattr(model, "progress", None)) as advance:
