@@ -4,9 +4,9 @@
     python benchmarks/experiment_null.py power power.jsonl    worlds of 1,000 rows with evidence, and the MCC of the fit
     python benchmarks/experiment_null.py table null.jsonl     a table of either file
 
-Each line is one world: one fit and 20 short refits. Lines are written as they come, and a command that is given again goes
-on where it stopped. With B = 19 the smallest p is .05, so that the event is p <= .05, which has a chance of .05 where the
-evidence says nothing.
+Each line is one world: one fit and 20 short refits. Lines are written as they come, and a command that is given again
+goes on where it stopped. With B = 19 the smallest p is .05, so that the event is p <= .05, which has a chance of .05
+where the evidence says nothing.
 """
 
 import json
@@ -153,9 +153,8 @@ def table(path):
     """Cell by cell and in all: worlds, those of p <= .05, CPU seconds."""
     lines = read(path)
     power = "mcc" in lines[0]
-    print(
-        f"| method | evidence | worlds |{' MCC, median | of MCC above .9 |' if power else ''} p <= .05 | CPU s a world |"
-    )
+    middle = " MCC, median | of MCC above .9 |" if power else ""
+    print(f"| method | evidence | worlds |{middle} p <= .05 | CPU s a world |")
     print(f"|---|---|---|{'---|---|' if power else ''}---|---|")
     cells = dict.fromkeys((line["method"], line["evidence"]) for line in lines)
     for name, kind in [*cells, ("all", "")]:
