@@ -42,8 +42,8 @@ POWER = {
     **{("HessianICA", kind): 10 for kind in ("time", "pairs", "condition", "labels")},
     ("TangentICA", "time"): 5,
     ("LaplacianICA", "pairs"): 5,
-    ("RealNVP", "classes"): 5,
-    ("GIN", "classes"): 5,
+    ("RealNVP", "classes"): 3,
+    ("GIN", "classes"): 3,
 }
 KEYWORD = {"time": "time", "pairs": "pairs", "sets": "sets"}  # all else is labels
 
