@@ -94,7 +94,7 @@ def gin():
     fig, axes = panels(4)
     for pair, data, name in ((axes[:2], near, "clusters overlap"), (axes[2:], far, "a gap of 40")):
         X, z, labels = data.sample_conditional(5000, random_state=SEED)
-        model = ub.GIN(random_state=SEED)
+        model = ub.GIN(null="off", random_state=SEED)
         codes = quiet(model, X, labels)[:, :2]
         scattered(pair[0], z, labels, f"factors, {name}", cmap="tab10")
         title = f"codes: MCC {ub.metrics.mcc(z, codes):.2f}, {model.n_informative_} found"

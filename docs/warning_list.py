@@ -31,6 +31,7 @@ ABOUT = {
     "UB22": "theory/gin",
     "UB23": "theory/product-manifold",
     "UB24": "theory/geomancer",
+    "UB25": "trust",
     "UB301": "files",
     "UB302": "theory/gin",
     "UB303": "theory/gin",
@@ -89,6 +90,7 @@ def warning_list() -> list[str]:
 # The parts of the page on figures; a figure stands in the first that it belongs to.
 PARTS = {
     "Assumptions of the diagnosis": lambda figure: bool(figure.assumption),
+    "Evidence": lambda figure: len(figure.families) > 1,
     "Spectral methods": lambda figure: figure.families == ("spectral",),
     "Flows": lambda figure: figure.families == ("flows",),
     "Autoencoders": lambda figure: figure.families == ("autoencoders",),

@@ -37,6 +37,7 @@ _FUNCTIONS = {
     "Blocks": "data.sources",
     "DelayEmbedding": "containers.recordings",
     "Observations": "data.observations",
+    "consistency": "nulls.consistency",
     "diagnose": "diagnosis",
     "evaluate": "evaluation",
     "explore": "app",

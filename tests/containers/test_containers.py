@@ -103,9 +103,9 @@ def test_a_pipeline_with_grid_search():
 def test_anndata_passes_on_what_is_known_about_cells():
     numbers = np.tile(np.arange(len(X) // 2), 2)
     cells = anndata.AnnData(X, obs={"day": np.arange(len(X)), "pair": numbers})
-    model = ub.anndata.fit(cells, "hessian-ica", n_factors=2, n_neighbors=12, time="day", random_state=0)
+    model = ub.anndata.fit(cells, "hessian-ica", n_factors=2, n_neighbors=12, time="day", random_state=0, null="off")
     assert (model.rotation, list(cells.uns["X_unbraid"]["evidence"])) == ("time", ["time"])
-    model = ub.anndata.fit(cells, "hessian-ica", n_factors=2, n_neighbors=12, pairs="pair", random_state=0)
+    model = ub.anndata.fit(cells, "hessian-ica", n_factors=2, n_neighbors=12, pairs="pair", random_state=0, null="off")
     assert model.evidence_ == ub.Observations(X, pairs=numbers).marks()
 
 

@@ -77,7 +77,7 @@ def test_observations_are_taken_as_x_and_change_nothing(name):
 def test_a_rotation_takes_its_evidence_in_both_ways(rotation, kind):
     z, given, also = world(rotation, 300)
     X, keyword = bent(z), {"y" if kind == "labels" else kind: given[0] if given else also.get(kind, np.arange(300))}
-    model = ub.HessianICA(2, 20, rotation=rotation, random_state=0)
+    model = ub.HessianICA(2, 20, rotation=rotation, null="off", random_state=0)
     codes = model.fit_transform(X, **keyword)
     assert list(model.evidence_) == [kind]
     fact = model.summary().facts[-1]
@@ -92,7 +92,7 @@ def test_a_rotation_takes_its_evidence_in_both_ways(rotation, kind):
 def test_rows_are_sorted_by_time():
     z, _, _ = world("time", 600)
     X, order = bent(z), np.random.default_rng(1).permutation(600)
-    model = ub.HessianICA(2, 20, rotation="time", random_state=0)
+    model = ub.HessianICA(2, 20, rotation="time", null="off", random_state=0)
     days = np.datetime64("2024-01-01") + np.arange(600)
     codes = model.fit(X[order], time=days[order]).transform(X)
     assert mcc(z, codes) > 0.97
@@ -123,7 +123,7 @@ def test_metadata_are_routed_through_a_pipeline_and_a_grid_search(kind):
     numbers = np.tile(np.arange(300), 2)  # both rows of a pair have the same number, so that folds can be cut
     X, evidence = bent(z), {"pairs": numbers, "time": np.arange(600)}[kind]
     with config_context(enable_metadata_routing=True):
-        model = ub.HessianICA(2, 20, rotation=kind, random_state=0).set_fit_request(**{kind: True})
+        model = ub.HessianICA(2, 20, rotation=kind, null="off", random_state=0).set_fit_request(**{kind: True})
         pipeline = make_pipeline(StandardScaler(with_std=False), model)
         codes = pipeline.fit_transform(X, **{kind: also.get(kind, evidence)})
         assert mcc(z, codes) > 0.97
@@ -145,7 +145,7 @@ def spread(model, X, y=None):
 def test_a_grid_search_cuts_observations_with_their_pairs():
     z, _, also = world("pairs", 600)
     known = ub.Observations(bent(z), **also)
-    model = ub.HessianICA(2, rotation="pairs", random_state=0)
+    model = ub.HessianICA(2, rotation="pairs", null="off", random_state=0)
     folds = KFold(2, shuffle=True, random_state=0)
     search = GridSearchCV(model, {"n_neighbors": [15, 20]}, cv=folds, scoring=spread, error_score="raise").fit(known)
     assert mcc(z, search.best_estimator_.transform(known)) > 0.97

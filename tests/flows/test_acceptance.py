@@ -20,7 +20,7 @@ def test_gin_on_artificial_data(n, n_classes):
     scores, counts = [], []
     for seed in range(8):
         X, factors, labels = mixture(seed, n=n, n_classes=n_classes)
-        model = ub.GIN(random_state=seed).fit(X, labels)
+        model = ub.GIN(null="off", random_state=seed).fit(X, labels)
         assert model.n_steps_ <= 800
         scores.append(mcc(factors, model.transform(X)[:, :2]))
         counts.append(model.n_informative_)
@@ -38,7 +38,7 @@ def test_count_of_factors_out_of_ten(n_factors):
         X, _, labels = mixture(seed, n_classes=2 * n_factors + 3, n_factors=n_factors, n_noise=10 - n_factors)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            model = ub.GIN(random_state=seed).fit(X, labels)
+            model = ub.GIN(null="off", random_state=seed).fit(X, labels)
         warned = any(issubclass(w.category, TrustWarning) for w in caught)
         print(n_factors, seed, model.n_informative_, model.n_informative_interval_, np.round(model.above_noise_, 2))
         assert model.n_informative_ == n_factors or warned
@@ -63,14 +63,14 @@ def test_self_supervised_trials(n_augmented, worst, median):
 def test_disjoint_clusters_fail_and_are_warned_of():
     X, _, labels = mixture(1, apart=True)
     with pytest.warns(AssumptionWarning, match=facts("UB102")):
-        ub.GIN(n_init=1, random_state=0).fit(X, labels)
+        ub.GIN(n_init=1, null="off", random_state=0).fit(X, labels)
 
 
 @pytest.mark.parametrize("latent", ["lognormal", "inverse-gaussian", "gamma", "inverse-gamma", "beta"])
 def test_other_families_from_mixed_data(latent):
     for seed in range(2):
         X, real, labels = family_mixture(latent, seed)
-        model = ub.GIN(latent=latent, n_init=2, random_state=seed).fit(X, labels)
+        model = ub.GIN(latent=latent, n_init=2, null="off", random_state=seed).fit(X, labels)
         codes = family(latent).unlink(model.transform(X)[:, :2])
         assert mcc(real, codes) >= 0.985
         assert model.n_informative_ == 2

@@ -149,7 +149,7 @@ def test_parameters_are_all_shown():
     shared = ["n_factors", "n_landmarks", "n_neighbors", "pca_components", "progress", "random_state", "selection"]
     assert sorted(ub.LTSA().get_params()) == shared
     assert sorted(ub.HessianEigenmaps().get_params()) == sorted([*shared, "tangent_weight"])
-    turned = [*shared, "contrast", "n_init", "rotation", "trust"]
+    turned = [*shared, "null", "contrast", "n_init", "rotation", "trust"]
     assert sorted(ub.LaplacianICA().get_params()) == sorted(turned)
     assert sorted(ub.HessianICA().get_params()) == sorted([*turned, "tangent_weight"])
     assert ub.HessianICA(3, 20).get_params()["n_neighbors"] == 20

@@ -21,7 +21,7 @@ def bent(factors):
 
 
 def fitted(rotation, X, *given, **also):
-    return ub.HessianICA(2, 20, rotation=rotation, random_state=0).fit(X, *given, **also)
+    return ub.HessianICA(2, 20, rotation=rotation, null="off", random_state=0).fit(X, *given, **also)
 
 
 def in_time(n, rng):

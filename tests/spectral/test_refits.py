@@ -111,7 +111,7 @@ def test_other_evidence_is_used_in_refits_too():
     X, factors = bent_sheets(400, n_features=20)
     known = np.full_like(factors, np.nan)
     known[::10] = factors[::10]
-    model = ub.HessianICA(2, 12, rotation="labels", trust="full", random_state=0).fit(X, known)
+    model = ub.HessianICA(2, 12, rotation="labels", trust="full", null="off", random_state=0).fit(X, known)
     assert model.diagnostics_.reliability.per_code.min() > 0.98
 
 

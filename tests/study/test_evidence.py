@@ -50,7 +50,7 @@ def test_methods_get_what_they_use_and_others_nothing(tmp_path, pairs):
     assert "evidence" not in plain.config
     run_study(spec, tmp_path / "store", workers=0)
     X, _ = training_rows(spec.datasets[0])
-    model = ub.HessianICA(2, 15, rotation="pairs", random_state=0).fit(X, pairs=pairs)
+    model = ub.HessianICA(2, 15, rotation="pairs", null="off", random_state=0).fit(X, pairs=pairs)
     codes = model.transform(pool_of(rotated.config)[0])
     np.testing.assert_allclose(open(tmp_path / "store").codes(rotated.run), codes, atol=1e-3)
 

@@ -54,7 +54,7 @@ def run_mixture(cell: Cell, bench: Bench) -> Mapping[str, Any]:
     X, factors, labels = data.sample_conditional(cell["points"], random_state=1000 + seed)
     model = GIN(
         noise=0.01, n_init=1, learning_rate=cell["rate"], max_steps=STEPS[bench.scale], random_state=seed,
-        progress=bench.progress,
+        progress=bench.progress, null="off",
     ).fit(X, labels)  # fmt: skip
     codes = model.transform(X[:10_000])
     found = np.abs(match(factors[:10_000], codes[:, :2]).correlation)

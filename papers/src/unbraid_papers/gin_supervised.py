@@ -71,7 +71,7 @@ def train(name: str, bench: Bench, cell: Cell) -> Any:
     model = GIN(
         batch_size=240, learning_rate=1e-3, noise=0.01, n_init=1, validation_fraction=0.0, patience=1000,
         max_steps=STEPS[name], max_seconds=seconds_of_training(bench, cell), random_state=0,
-        checkpoint=bench.checkpoint(cell), progress=bench.progress,
+        checkpoint=bench.checkpoint(cell), progress=bench.progress, null="off",
     )  # fmt: skip
     return model.fit(images, labels)
 

@@ -1,8 +1,9 @@
 """What every estimator is: scikit-learn's contract, parameters that are declared and checked, one way in and out."""
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import wraps
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -16,6 +17,7 @@ from unbraid.data.rows import Rows
 from unbraid.estimator.summary import Fact, Summary
 from unbraid.methods import EVIDENCE, method_of_class, methods_using, uses_of
 from unbraid.saving.persistence import Persistent
+from unbraid.trust.warnings import format_warning, warn
 
 
 @dataclass(frozen=True)
@@ -162,6 +164,17 @@ class Estimator(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     ``fit`` reads its data by ``_read``, ``transform`` by ``_read_new``; both take what
     :class:`~unbraid.data.rows.Rows` takes, by the one rule for units that is written there.
 
+    A class whose ``fit`` uses evidence, by the table of methods or by the keywords of ``fit``, has the parameter
+    ``null`` without a line of its own, and its ``fit`` ends with the null of the evidence.
+
+    Parameters
+    ----------
+    null : "auto", "off" or int
+        Of methods that use evidence: whether ``fit`` ends with short refits to shuffled evidence, which show what the
+        method would say of nothing (:mod:`unbraid.nulls.null`), and how many of them. "auto" makes 19 where that is
+        affordable: trained methods where all of them take no more steps than the fit did and 100 or more each, others
+        where rows have at most 1,000 features. Codes are the same either way.
+
     Attributes
     ----------
     n_features_in_ : int
@@ -175,6 +188,8 @@ class Estimator(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         Whether the rows were bytes or bools of two or three axes: codes are then decoded to [0, 1].
     evidence_ : dict of str to str
         What the fit used besides X, by its name, with shape, type and checksum; a resumed run must have the same.
+    null_ : NullTest or None
+        Of methods that use evidence: ``score``, ``nulls`` and ``p``; None where it was not run.
     """
 
     unit_interval: ClassVar[bool] = False  # whether float images, too, must lie in [0, 1]
@@ -182,11 +197,24 @@ class Estimator(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     unit_: float
     is_picture_: bool
     evidence_: dict[str, str]
+    null: Any
+    null_: Any
+    _why_no_null: str
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        if not hasattr(cls, "fit") or not uses_of(cls):
+            return
+        if "null" not in inspect.signature(cls.__init__).parameters:
+            cls.__init__ = _with_null_parameter(cls.__init__)  # type: ignore[method-assign]
+            cls._parameter_constraints = {**cls._parameter_constraints, "null": (Whole(1), "auto", "off")}
+        if not hasattr(cls.fit, "ends_with_null"):
+            cls.fit = _with_null(cls.fit)
 
     def summary(self) -> Summary:
         """What a report or a terminal shows about this fitted model."""
         check_is_fitted(self)
-        found, evidence = self._summary(), getattr(self, "evidence_", {})
+        found, evidence = self._with_null_line(self._summary()), getattr(self, "evidence_", {})
         if not evidence:
             return found
         marks = "; ".join(f"{name} {mark}" for name, mark in evidence.items())
@@ -195,6 +223,74 @@ class Estimator(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
     def _summary(self) -> Summary:
         raise NotImplementedError
+
+    def _with_null_line(self, found: Summary) -> Summary:
+        null, why = getattr(self, "null_", None), getattr(self, "_why_no_null", "")
+        if null is None:
+            more = f"It was not run: {why}. model.null_test(X, ...) runs it."
+            return replace(found, facts=[*found.facts, Fact.of("null_p", "not run", more)]) if why else found
+        concerns = [] if null.holds else [format_warning("UB251", evidence=null.evidence, null=null)]
+        facts = [*found.facts, Fact.of("null_p", str(null))]
+        return replace(found, facts=facts, concerns=[*found.concerns, *concerns], checked=True)
+
+    def null_test(
+        self, X: Any, y: Any = None, *, pairs: Any = None, time: Any = None, sets: Any = None, covariates: Any = None,
+        n_null: int = 19,
+    ) -> Any:  # fmt: skip
+        """Would this fit have said the same of nothing? Short refits to real and to shuffled evidence.
+
+        Parameters
+        ----------
+        X : array (n, ...) or Observations
+            What was fitted, with its evidence.
+        y, pairs, time, sets, covariates : arrays, optional
+            As of ``fit``. With ``time``, labels are shuffled by shifting them along it in a circle; with
+            ``covariates``, by permuting them among rows of like covariates.
+        n_null : int
+            Refits with shuffled evidence.
+
+        Returns
+        -------
+        NullTest
+            Also kept as ``null_``.
+        """
+        from unbraid.nulls.null import null_test
+
+        check_is_fitted(self)
+        check_parameter("n_null", n_null, COUNT)
+        known = observe(X, labels=y, pairs=pairs, time=time, sets=sets, covariates=covariates)
+        self.null_ = null_test(self, known, n_null=n_null, seed=self._null_seed())
+        if not self.null_.holds:
+            warn("UB251", evidence=self.null_.evidence, null=self.null_)
+        return self.null_
+
+    def _run_null(self, X: Any, y: Any, evidence: Mapping[str, Any]) -> None:
+        """The null at the end of ``fit``, if there is evidence and time for it. Ctrl-C skips it, and the fit stays."""
+        if self.uses != ("time",) and not self.evidence_:
+            return
+        if self.null == "off":
+            self._why_no_null = "null='off'"
+            return
+        from unbraid.nulls.null import N_NULL, auto_steps, null_test
+
+        known = observe(X, labels=y if "labels" in self.uses else None, **evidence).only(*self.uses)
+        try:
+            if self.null == "auto":
+                many, steps = N_NULL, auto_steps(self)
+            else:
+                many, steps = int(self.null), None
+            self.null_ = null_test(self, known, n_null=many, n_steps=steps, seed=self._null_seed())
+        except KeyboardInterrupt:
+            self._why_no_null = "it was interrupted"
+        except ValueError as error:
+            if self.null != "auto":
+                raise
+            self._why_no_null = str(error).rstrip(".")
+
+    def _null_seed(self) -> int:
+        """A generator that the user shares is not drawn from."""
+        given = getattr(self, "random_state", None)
+        return int(given) if isinstance(given, Integral) else 0
 
     @property
     def uses(self) -> tuple[str, ...]:
@@ -266,3 +362,39 @@ class Estimator(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         if not np.isfinite(values).all():
             raise ValueError("codes contain NaN or infinity.")
         return values
+
+
+def _with_null_parameter(init: Callable[..., None]) -> Any:
+    """``__init__`` with the parameter ``null``."""
+
+    @wraps(init)
+    def __init__(self: Any, *given: Any, null: Any = "auto", **settings: Any) -> None:
+        init(self, *given, **settings)
+        self.null = null
+
+    own = inspect.signature(init)
+    null = inspect.Parameter("null", inspect.Parameter.KEYWORD_ONLY, default="auto")
+    __init__.__signature__ = own.replace(parameters=[*own.parameters.values(), null])  # type: ignore[attr-defined]
+    return __init__
+
+
+def _with_null(fit: Callable[..., Any]) -> Any:
+    """``fit`` that ends with the null of its evidence, once, where it calls the ``fit`` of a parent too."""
+
+    @wraps(fit)
+    def fitted(self: Any, X: Any, y: Any = None, **evidence: Any) -> Any:
+        if "_fitting" in vars(self):
+            return fit(self, X, y, **evidence)
+        self._fitting = True
+        try:
+            fit(self, X, y, **evidence)
+        finally:
+            del self._fitting
+        self.null_, self._why_no_null = None, ""
+        self._run_null(X, y, evidence)
+        if self.null_ is not None and not self.null_.holds:
+            warn("UB251", evidence=self.null_.evidence, null=self.null_)
+        return self
+
+    fitted.ends_with_null = True  # type: ignore[attr-defined]
+    return fitted

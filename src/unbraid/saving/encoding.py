@@ -28,6 +28,7 @@ RECORDS = {
     "FactorCheck": "product.checks",
     "Finding": "diagnosis.findings",
     "LocalMaps": "spectral.extension",
+    "NullTest": "nulls.null",
     "ProductDiagnostics": "product.estimator",
     "ProductMaps": "product.diffusion",
     "Reduction": "manifold.reduction",

@@ -138,9 +138,13 @@ class HessianICA(FollowedByICA, HessianEigenmaps):
     random_state : int, RandomState, Generator or None
     progress : bool or None
         Whether bars are shown; None shows them when standard error is a terminal.
+    null : "auto", "off" or int
+        Whether a fit with evidence ends with refits to shuffled evidence, and how many; see ``null_``.
 
     Attributes
     ----------
+    null_ : NullTest or None
+        Of evidence: score of held-out rows, scores with shuffled evidence, and p.
     embedding_ : array (n, n_factors)
         Codes of the training points (of the landmarks, if there are any). A step of 1 moves the data by about 1;
         the factor along which the data move most comes first.

@@ -107,6 +107,8 @@ def _parameters(order: Order, method: Method) -> dict[str, Any]:
     known = method.load()().get_params(deep=False)
     if "random_state" in known:
         given["random_state"] = order.config["seed"]
+    if "null" in known:
+        given.setdefault("null", "off")  # a study compares its runs with the truth
     if method.trained:
         given |= {"progress": False, "checkpoint": order.checkpoint, "checkpoint_every": order.checkpoint_every}
         if order.deadline is not None:

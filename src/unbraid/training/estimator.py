@@ -85,7 +85,7 @@ class TrainedEstimator(Exportable):
     }
     _not_identity: ClassVar[frozenset[str]] = frozenset(
         ("max_seconds", "checkpoint", "checkpoint_every", "log", "log_every", "tensorboard", "device", "progress")
-        + ("random_state",)
+        + ("random_state", "null")
     )
     batch_size: Any
     max_steps: Any
