@@ -80,22 +80,21 @@ METHODS = [
 ]  # fmt: skip
 
 
-def baselines(world, seed, promised):
-    """R2 of linear regression and of k-NN; MCC of FastICA and of an untrained encoder, with what is promised."""
-    order = np.random.default_rng(seed).permutation(len(world.X))
-    X, z = ((v - v.mean(0)) / v.std(0) for v in (world.X[order], world.factors[order]))
-    half = len(X) // 2
+def baselines(world, seed, promises):
+    """R2 of linear regression and of k-NN; MCC of FastICA and of an untrained encoder, by what is promised."""
+    X, z = ((v - v.mean(0)) / v.std(0) for v in (world.X, world.factors))
+    order = np.random.default_rng(seed).permutation(len(X))
+    seen, new = order[: len(X) // 2], order[len(X) // 2 :]
     readers = {"linear R2": LinearRegression(), "k-NN R2": KNeighborsRegressor(10)}
-    found = {name: reader.fit(X[:half], z[:half]).score(X[half:], z[half:]) for name, reader in readers.items()}
-    ica = FastICA(N, random_state=seed, max_iter=1000).fit_transform(X)
+    found = {name: reader.fit(X[seen], z[seen]).score(X[new], z[new]) for name, reader in readers.items()}
     untrained = ub.Contrastive(N, max_steps=1, learning_rate=1e-12, random_state=seed).fit(world.X, **world.evidence)
-    codes = untrained.transform(world.X)
-    as_promised = (lambda c: np.square(c - c.mean(0))) if promised is np.square else same
-    targets = promised(world.factors)
-    return found | {
-        "FastICA": mcc(targets, as_promised(ica)),
-        "untrained": mcc(targets, as_promised(codes)),
-    }
+    codes = {"FastICA": FastICA(N, random_state=seed, max_iter=1000).fit_transform(X)}
+    codes["untrained"] = untrained.transform(world.X)
+    for promised in promises:
+        for name, values in codes.items():
+            title = name if promised is same else f"{name}, {promised.__name__}"
+            found[title] = mcc(promised(world.factors), promised(values - values.mean(0)))
+    return found
 
 
 def main():
@@ -113,7 +112,7 @@ def main():
         seconds: dict[str, list[float]] = {m[0]: [] for m in methods}
         for seed in options.seeds:
             world = WORLDS[name](seed)
-            for known, value in baselines(world, seed, methods[-1][3]).items():
+            for known, value in baselines(world, seed, {m[3] for m in methods}).items():
                 beside.setdefault(known, []).append(value)
             for title, _, make, promised in methods:
                 started = time.process_time()

@@ -14,7 +14,5 @@ PRESETS = {
     "small": _trained(encoder=deep_encoder),
     "patches": _trained(encoder=patch_encoder, for_images=True),
 }
-FOR_SEGMENTS = {
-    "max_steps": 4000,
-    "learning_rate": 2e-3,
-}  # more of them learn the rows by heart
+# A longer training of a classifier of segments learns the rows by heart.
+FOR_SEGMENTS = {"max_steps": 4000, "learning_rate": 2e-3}
