@@ -225,7 +225,7 @@ class Contrastive(EncoderEstimator):
             rows = rng.choice(points.n, min(points.n, SUMMARY), replace=False)
             unmix(networks["encoder"], networks["head"], self._codes_at(points, rows))
             self._keep(networks)
-        elif not self._on_sphere:
+        elif points.pairs is not None and not self._on_sphere:
             self.decay_ *= torch.as_tensor(networks["head"].decay).detach().numpy()
             self._check_steps(points, points.pairs[rng.permutation(len(points.pairs))[:SUMMARY]])
         if self.concerns_:

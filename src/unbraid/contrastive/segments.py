@@ -65,7 +65,7 @@ def unmix(encoder: nn.Sequential, head: Segments, rows: np.ndarray) -> None:
     assert isinstance(last, nn.Linear)
     with torch.no_grad():
         turn, mean = torch.from_numpy(matrix).float(), torch.from_numpy(white.mean).float()
-        head.linear.bias += head.linear.weight @ mean
+        head.linear.bias.add_(head.linear.weight @ mean)
         head.linear.weight.copy_(head.linear.weight @ torch.linalg.inv(turn))
         last.bias.copy_(turn @ (last.bias - mean))
         last.weight.copy_(turn @ last.weight)
