@@ -19,9 +19,9 @@ class TemporalSources(Dataset):
     with independent Laplace (or Gaussian) steps e, scaled so that each source has variance 1. Rows follow each other in
     time. :meth:`sample_recording` gives the times too.
 
-    How hard it is (10,000 rows, means over seeds 0 to 4): linear regression reads the factors with an R2 of .86 from two
-    layers, .74 from three (the default) and .62 from three with ``slope=0.05``; 10 nearest neighbours with .88, .79 and
-    .68; FastICA has an MCC of .81, .69 and .62. With two factors and three layers: .80, .99 and .75.
+    How hard it is (10,000 rows, means over seeds 0 to 4): linear regression reads the factors with an R2 of .86 from
+    two layers, .74 from three (the default) and .62 from three with ``slope=0.05``; 10 nearest neighbours with .88, .79
+    and .68; FastICA has an MCC of .81, .69 and .62. With two factors and three layers: .80, .99 and .75.
 
     Parameters
     ----------
