@@ -25,6 +25,7 @@ ABOUT = {
     "UB105": "theory/product-manifold",
     "UB106": "theory/product-manifold",
     "UB107": "metrics",
+    "UB12": "contrastive",
     "UB20": "theory/hessian-ica",
     "UB21": "theory/hessian-ica",
     "UB212": "trust",
@@ -94,6 +95,7 @@ PARTS = {
     "Spectral methods": lambda figure: figure.families == ("spectral",),
     "Flows": lambda figure: figure.families == ("flows",),
     "Autoencoders": lambda figure: figure.families == ("autoencoders",),
+    "Contrastive learning": lambda figure: figure.families == ("contrastive",),
     "GEOMANCER": lambda figure: figure.families == ("geometry",),
     "Checks of a product manifold": lambda figure: figure.families == ("product",),
 }

@@ -14,6 +14,7 @@ _ROOMS = (
     "app",
     "autoencoders",
     "containers",
+    "contrastive",
     "datasets",
     "diagnosis",
     "evaluation",

@@ -50,7 +50,7 @@ class Method:
 
     @property
     def family(self) -> str:
-        """The room: "spectral", "autoencoders", "flows" or "geometry"."""
+        """The room: "spectral", "autoencoders", "contrastive", "flows", "geometry" or "product"."""
         return self.module.partition(".")[0]
 
     def load(self) -> Any:
@@ -63,9 +63,16 @@ class Method:
 
 
 def _trained(
-    estimator: str, module: str, title: str, about: str, *, uses: tuple[str, ...] = (), needs: tuple[str, ...] = ()
+    estimator: str,
+    module: str,
+    title: str,
+    about: str,
+    *,
+    uses: tuple[str, ...] = (),
+    needs: tuple[str, ...] = (),
+    decodes: bool = True,
 ) -> Method:
-    return Method(estimator, module, title, about, uses, (*needs, "torch"), trained=True)
+    return Method(estimator, module, title, about, uses, (*needs, "torch"), trained=True, decodes=decodes)
 
 
 ROTATED = ("labels", "pairs", "time")  # by one of which the codes of an embedding can be turned
@@ -114,6 +121,14 @@ METHODS: dict[str, Method] = {
         "factors from pairs that differ in few of them",
         uses=("pairs",),
         needs=("pairs",),
+    ),
+    "contrastive": _trained(
+        "Contrastive",
+        "contrastive.estimator",
+        "contrastive learning",
+        "factors from rows that belong together: in time, pairs, sets or classes",
+        uses=("labels", "pairs", "time", "sets"),
+        decodes=False,
     ),
     "nice": _trained(
         "NICE", "flows.estimators", "NICE", "an additive flow; a density and a condition", uses=("labels",)
@@ -189,6 +204,6 @@ def methods_using(evidence: str) -> list[str]:
     """The names of the methods whose fit uses a piece of evidence.
 
     >>> methods_using("sets")
-    ['self-supervised-gin']
+    ['contrastive', 'self-supervised-gin']
     """
     return [name for name, method in METHODS.items() if evidence in method.uses]

@@ -13,6 +13,7 @@ def shake(X, rng):
 SMALL = {
     "spectral": {"n_factors": 2, "n_neighbors": 10},
     "autoencoders": {"n_factors": 2, "max_steps": 4, "batch_size": 16, "log_every": 1},
+    "contrastive": {"n_factors": 2, "max_steps": 4, "batch_size": 16, "log_every": 1},
     "flows": {"architecture": "dense", "n_blocks": 2, "hidden": 4, "max_steps": 4, "n_init": 1},
     "geometry": {"dim": 2, "n_jobs": 1},
     "product-manifold": {},

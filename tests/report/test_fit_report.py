@@ -30,6 +30,9 @@ def small(name, n_codes=3):
         settings |= {"n_factors": 2} | ({} if name == "pca-ica" else {"n_neighbors": 12})
     elif method.family == "autoencoders":
         settings |= TRAINED | {"n_factors": 2 if name == "hessian-autoencoder" else n_codes}
+    elif name == "contrastive":
+        settings |= TRAINED | {"n_factors": n_codes}
+        labels = np.arange(len(X)) % 3
     elif name == "self-supervised-gin":
         settings |= FLOW | {"augment": "affine", "n_augmentations": 3}
         X, factors = X[:40, ::4, ::4].copy(), factors[:40]
@@ -44,10 +47,12 @@ def small(name, n_codes=3):
     return model, ub.Observations(X, **needed) if needed else X, labels, factors
 
 
-ONE_OF_EACH = ("hessian-ica", "beta-vae", "gin", "geomancer", "product-manifold")  # families: their pages are alike
+# Families: their pages are alike.
+ONE_OF_EACH = ("hessian-ica", "beta-vae", "contrastive", "gin", "geomancer", "product-manifold")
 EXPECTED = {
     "spectral": COMMON,
     "autoencoders": [*COMMON, "Reconstructions", "Training"],
+    "contrastive": ["The data", "Codes", "Factor maps", "Distances", "Training"],
     "flows": ["Codes", "Factor maps", "Moving along each code", "Distances", "Spectrum", "Training"],
     "geometry": ["Spectrum", "Subspaces"],
     "product": ["Codes", "Moving along each code"],

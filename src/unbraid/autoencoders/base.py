@@ -1,8 +1,5 @@
-"""What all autoencoders share: parameters, the way to trained weights, codes of data, and data of codes."""
+"""What all autoencoders share besides a trained encoder: a likelihood, a decoder, and data of codes."""
 
-import copy
-from collections.abc import Iterator
-from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,25 +8,17 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from unbraid.autoencoders import likelihood
-from unbraid.autoencoders.graphs import DecoderGraph, EncoderGraph, example_rows
-from unbraid.autoencoders.presets import BATCH_SIZE, PRESETS, Preset, preset_of, shape_of
+from unbraid.autoencoders.graphs import DecoderGraph
+from unbraid.autoencoders.presets import PRESETS
 from unbraid.autoencoders.summary import summary_of
 from unbraid.data.rows import Rows
-from unbraid.estimator.base import COUNT
 from unbraid.estimator.summary import Summary
 from unbraid.export.graphs import Graphs
-from unbraid.networks.autoencoder import initialise
-from unbraid.networks.layout import as_images, as_rows
-from unbraid.training.batches import BLOCK, Batch, Batches, Points
-from unbraid.training.devices import Accelerated, Device
-from unbraid.training.estimator import TrainedEstimator
-from unbraid.training.trainer import Group, Loss, Schedule, Trainer
-
-CHUNK = 512  # rows that are encoded or decoded at once
-SUMMARY = 10_000  # rows from which statistics of the codes are taken
+from unbraid.networks.layout import as_rows
+from unbraid.training.encoder import CHUNK, EncoderEstimator
 
 
-class AutoencoderEstimator(TrainedEstimator):
+class AutoencoderEstimator(EncoderEstimator):
     """Base of the autoencoders.
 
     Parameters that all of them take:
@@ -64,41 +53,23 @@ class AutoencoderEstimator(TrainedEstimator):
     Vectors are centred, and divided by one number, their overall standard deviation, on their way to the networks.
     """
 
-    unit_interval = True
-    center_: Any
-    _n_heads: ClassVar[int] = 1
+    _presets = PRESETS
+    _trained = ("encoder", "decoder")
+    _own = ("encoder", "decoder")
     _image_likelihood: ClassVar[str] = "gaussian"
     _parameter_constraints = {
-        "n_factors": COUNT,
         "preset": tuple(PRESETS),
-        "encoder": (nn.Module, None),
         "decoder": (nn.Module, None),
         "likelihood": likelihood.LIKELIHOODS,
-        "accelerate": (bool,),
-        "batch_size": (*COUNT, None),
-        "max_steps": (*COUNT, None),
-        "learning_rate": (*TrainedEstimator._parameter_constraints["learning_rate"], None),
     }
-    _not_identity = TrainedEstimator._not_identity | {"accelerate", "encoder", "decoder"}
+    _not_identity = EncoderEstimator._not_identity | {"decoder"}
 
     def __init__(
-        self,
-        n_factors: int = 10,
-        *,
-        preset: str = "small",
-        encoder: nn.Module | None = None,
-        decoder: nn.Module | None = None,
-        likelihood: str = "auto",
-        accelerate: bool = False,
-        **settings: Any,
+        self, n_factors: int = 10, *, decoder: nn.Module | None = None, likelihood: str = "auto", **settings: Any
     ):
-        super().__init__(**settings)
-        self.n_factors = n_factors
-        self.preset = preset
-        self.encoder = encoder
+        super().__init__(n_factors, **settings)
         self.decoder = decoder
         self.likelihood = likelihood
-        self.accelerate = accelerate
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -118,161 +89,42 @@ class AutoencoderEstimator(TrainedEstimator):
         -------
         self
         """
-        points = self._points(X)
-        shape = self._network_shape
-        preset = preset_of(self.preset, shape)
-        seed = self._seed()
-        self._before_training(points, seed)
-        networks = self._networks(shape, preset, torch.Generator().manual_seed(seed))
-        self._check_networks(networks)
-        self._train(networks, points, self._schedule(preset), preset, seed)
-        self._after_training(points)
-        return self
+        return self._fit(self._points(X))
 
     def _summary(self) -> Summary:
         return summary_of(self)
 
-    def _points(self, X: Any) -> Points:
-        known = self._observed(X)
-        rows = self._read(known)
-        is_image = len(rows.row_shape) > 1
+    def _read(self, X: Any, *, fewest: int = 2) -> Rows:
+        rows = super()._read(X, fewest=fewest)
         self.likelihood_ = self.likelihood
         if self.likelihood == "auto":
-            self.likelihood_ = self._image_likelihood if is_image else "gaussian"
+            self.likelihood_ = self._image_likelihood if len(rows.row_shape) > 1 else "gaussian"
         rows.in_unit_interval |= self.likelihood_ == "bernoulli"
-        points = Points(rows, {name: getattr(known, name) for name in known.evidence})
-        self.center_, self.scale_ = np.float64(0), 1.0
-        if not (is_image or self.likelihood_ == "bernoulli"):
-            self._standardise(points)
-        return points
-
-    def _standardise(self, points: Points) -> None:
-        """Two passes: the mean of each feature, then the overall standard deviation."""
-        total = sum(b.sum(0, dtype=np.float64) for b in points.rows.stored(BLOCK))
-        self.center_ = total / points.n
-        squares = sum(float(np.square(b - self.center_).sum()) for b in points.rows.stored(BLOCK))
-        points.center = self.center_
-        points.scale = self.scale_ = float(np.sqrt(squares / (points.n * self.n_features_in_))) or 1.0
-
-    def _before_training(self, points: Points, seed: int) -> None:
-        """Hook: what must be computed before training."""
-
-    def _after_training(self, points: Points) -> None:
-        """Hook: statistics of the trained model."""
-
-    def _networks(self, shape: tuple[int, ...], preset: Preset, generator: torch.Generator) -> nn.ModuleDict:
-        """Encoder and decoder with fresh weights, drawn from ``generator`` alone."""
-        if self.encoder is not None and self.decoder is not None:
-            return nn.ModuleDict({"encoder": copy.deepcopy(self.encoder), "decoder": copy.deepcopy(self.decoder)})
-        with torch.random.fork_rng(devices=[]):
-            encoder = preset.encoder(shape, *[self._n_codes] * self._n_heads)
-            networks = nn.ModuleDict({"encoder": encoder, "decoder": preset.decoder(shape, self._n_codes)})
-        initialise(networks, preset.initialisation, generator)
-        return networks
-
-    @property
-    def _n_codes(self) -> int:
-        return int(self.n_factors)
-
-    def _check_networks(self, networks: nn.ModuleDict) -> None:
-        """Check that the user's own networks match the data and each other."""
-        if self.encoder is None:
-            return
-        shape = (2, *self._network_shape)
-        wanted = (2, self._n_heads * self._n_codes)
-        with torch.no_grad():
-            codes = networks["encoder"](as_images(torch.zeros(2, *self.row_shape_), self.row_shape_))
-            if tuple(codes.shape) != wanted:
-                raise ValueError(
-                    f"the encoder returns shape {tuple(codes.shape)} for a batch of shape {shape}; "
-                    f"{type(self).__name__} needs {wanted}: {self._n_heads} x n_factors={self._n_codes} values a row."
-                )
-            decoded = networks["decoder"](codes[:, : self._n_codes])
-        if tuple(decoded.shape) != shape:
-            raise ValueError(
-                f"the decoder returns shape {tuple(decoded.shape)} for 2 codes; it must return {shape}, as the data."
-            )
-
-    def _schedule(self, preset: Preset) -> Schedule:
-        return Schedule(
-            max_steps=self.max_steps or preset.max_steps,
-            batch_size=self.batch_size or BATCH_SIZE,
-            log_every=self.log_every,
-        )
-
-    def _groups(self, preset: Preset) -> dict[str, Group]:
-        rate = self.learning_rate or preset.learning_rate
-        return {"model": Group(("encoder", "decoder"), rate)}
-
-    def _objective(self, batch: Batch, networks: nn.ModuleDict, points: Points, schedule: Schedule) -> Iterator[Loss]:
-        """The method: the losses of a batch, each followed by its step of Adam."""
-        raise NotImplementedError
-
-    def _device(self) -> Device:
-        wants = self.accelerate or self.precision != "float32"
-        return Accelerated(self.device, self.precision) if wants else super()._device()
-
-    def _train(self, networks: nn.ModuleDict, points: Points, schedule: Schedule, preset: Preset, seed: int) -> None:
-        device = self._device()
-        objective = partial(self._objective, networks=networks, points=points, schedule=schedule)
-        self.networks_ = "" if self.encoder is None else f"{type(self.encoder).__name__}, {type(self.decoder).__name__}"
-        identity = self._identity(
-            seed,
-            points.rows,
-            max_steps=schedule.max_steps,
-            batch_size=schedule.batch_size,
-            networks=self.networks_,
-        )
-        source = Batches(points, schedule.batch_size, seed, device)
-        trainer = Trainer(networks, self._groups(preset), objective, source, schedule, device)
-        self._run(trainer, device, schedule.max_steps, identity)
-        self.weights_ = {k: v.detach().cpu().contiguous().numpy().copy() for k, v in networks.state_dict().items()}
-        self._cached = networks.to("cpu").eval()
-
-    def _reconstruction(self, output: Tensor, x: Tensor) -> Tensor:
-        return (likelihood.bernoulli if self.likelihood_ == "bernoulli" else likelihood.gaussian)(output, x)
-
-    @property
-    def _network_shape(self) -> tuple[int, ...]:
-        return shape_of(tuple(self.row_shape_))
-
-    def _rebuilt(self) -> nn.ModuleDict:
-        if self.networks_ and self.encoder is None:
-            raise ValueError(
-                f"this model was trained with your own networks ({self.networks_}); they are code, which is not saved. "
-                "Set them again: model.set_params(encoder=..., decoder=...)."
-            )
-        shape = self._network_shape
-        networks = self._networks(shape, preset_of(self.preset, shape), torch.Generator())
-        networks.load_state_dict({k: torch.from_numpy(np.asarray(v)) for k, v in self.weights_.items()})
-        return networks.to(memory_format=torch.channels_last).eval()  # type: ignore[call-overload]
-
-    def _get_state(self) -> dict[str, Any]:
-        return super()._get_state() | {"encoder": None, "decoder": None}
+        return rows
 
     def _new_rows(self, X: Any) -> Rows:
         rows = super()._new_rows(X)
         rows.in_unit_interval |= self.likelihood_ == "bernoulli"
         return rows
 
-    def _to_network(self, block: np.ndarray) -> Tensor:
-        """Checked rows as the encoder takes them; vectors in the precision they have."""
-        if block.ndim > 2:
-            return as_images(torch.from_numpy(block.astype(np.float32, copy=False)), block.shape[1:])
-        return torch.from_numpy((block - self.center_.astype(block.dtype)) / block.dtype.type(self.scale_))
+    def _parts(self, shape: tuple[int, ...], preset: Any) -> dict[str, nn.Module]:
+        return super()._parts(shape, preset) | {"decoder": preset.decoder(shape, self._n_codes)}
 
-    def _encoded(self, rows: Rows, most: int | None = None) -> np.ndarray:
-        """The encoder's output, (n, n_heads * n_factors), of the first ``most`` rows if given."""
+    def _check_networks(self, networks: nn.ModuleDict) -> None:
+        """Check that the user's own networks match the data and each other."""
+        super()._check_networks(networks)
+        if self.decoder is None:
+            return
+        shape = (2, *self._network_shape)
         with torch.no_grad():
-            chunks = (self._to_network(rows.clean(block)) for block in rows.stored(CHUNK, most))
-            return np.concatenate([self._in_precision("encoder", x)(x).numpy() for x in chunks])
+            decoded = networks["decoder"](torch.zeros(2, self._n_codes))
+        if tuple(decoded.shape) != shape:
+            raise ValueError(
+                f"the decoder returns shape {tuple(decoded.shape)} for 2 codes; it must return {shape}, as the data."
+            )
 
-    def _in_precision(self, name: str, x: Tensor) -> Any:
-        network = self._network[name]
-        return network if x.dtype == torch.float32 else copy.deepcopy(network).to(x.dtype)
-
-    def _codes_of(self, rows: Rows, most: int | None = None) -> np.ndarray:
-        return self._encoded(rows, most)[:, : self._n_codes]
+    def _reconstruction(self, output: Tensor, x: Tensor) -> Tensor:
+        return (likelihood.bernoulli if self.likelihood_ == "bernoulli" else likelihood.gaussian)(output, x)
 
     def inverse_transform(self, codes: Any) -> np.ndarray:
         """Decoded data of codes (n, n_factors), in the shape that was given; pictures in [0, 1]."""
@@ -296,15 +148,5 @@ class AutoencoderEstimator(TrainedEstimator):
         return self.inverse_transform(self._codes_of(self._new_rows(X)))
 
     def _graphs(self) -> Graphs:
-        encoder, decoder = self._network["encoder"], self._network["decoder"]
-        unit = self._code_unit
-        return Graphs(EncoderGraph(self, encoder, *unit), DecoderGraph(self, decoder, *unit), example_rows(self))
-
-    @property
-    def _code_unit(self) -> tuple[Any, Any]:
-        """Mean and standard deviation of the codes that the networks give as mean 0 and standard deviation 1."""
-        return 0.0, 1.0
-
-    @property
-    def _n_features_out(self) -> int:
-        return self._n_codes
+        graphs = super()._graphs()
+        return Graphs(graphs.encoder, DecoderGraph(self, self._network["decoder"], *self._code_unit), graphs.rows)

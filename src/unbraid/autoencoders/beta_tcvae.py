@@ -5,7 +5,6 @@ from typing import Any
 from torch import Tensor
 
 from unbraid.autoencoders.decomposition import ESTIMATORS, decompose
-from unbraid.autoencoders.presets import preset_of
 from unbraid.autoencoders.vae import VAE, Posterior
 from unbraid.estimator.base import Hint, Number
 from unbraid.training.trainer import Schedule
@@ -56,7 +55,7 @@ class BetaTCVAE(VAE):
 
     def _penalty(self, posterior: Posterior, schedule: Schedule) -> Tensor:
         p = posterior
-        estimator = self.estimator or preset_of(self.preset, tuple(p.batch.x.shape[1:])).estimator
+        estimator = self.estimator or self._preset_for(tuple(p.batch.x.shape[1:])).estimator
         parts = decompose(p.codes, p.mean, p.log_variance, p.n_points, estimator)
         p.terms |= vars(parts)
         return p.kl + (self.beta - 1) * parts.total_correlation

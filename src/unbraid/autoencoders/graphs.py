@@ -1,53 +1,22 @@
-"""An autoencoder as two torch modules that take and give rows, for export."""
+"""A decoder as a torch module that gives rows, for export."""
 
-import copy
 from typing import Any
 
-import numpy as np
-import torch
 from torch import Tensor, nn
 
-from unbraid.networks.layout import as_images, as_rows
-
-EXAMPLES = 16
-
-
-class EncoderGraph(nn.Module):
-    """Rows in the model's unit to codes: standardise, encode, keep the means, give them the teacher's unit."""
-
-    center: Tensor
-    scale: Tensor
-    code_mean: Tensor
-    code_std: Tensor
-
-    def __init__(self, model: Any, network: nn.Module, code_mean: Any, code_std: Any):
-        super().__init__()
-        self.network = copy.deepcopy(network).to(memory_format=torch.contiguous_format)  # type: ignore[call-overload]
-        self.row_shape, self.n_codes = tuple(model.row_shape_), model._n_codes
-        self.bernoulli, self.is_picture = model.likelihood_ == "bernoulli", model.is_picture_
-        numbers = {"center": model.center_, "scale": model.scale_, "code_mean": code_mean, "code_std": code_std}
-        for name, value in numbers.items():
-            self.register_buffer(name, torch.from_numpy(np.asarray(value, np.float32).copy()))
-
-    def forward(self, rows: Tensor) -> Tensor:
-        x = (rows - self.center) / self.scale if len(self.row_shape) == 1 else as_images(rows, self.row_shape)
-        return self.network(x)[:, : self.n_codes] * self.code_std + self.code_mean
+from unbraid.networks.layout import as_rows
+from unbraid.training.graphs import EncoderGraph
 
 
 class DecoderGraph(EncoderGraph):
     """Codes to rows as ``inverse_transform`` gives them."""
+
+    def __init__(self, model: Any, network: nn.Module, code_mean: Any, code_std: Any):
+        super().__init__(model, network, code_mean, code_std)
+        self.bernoulli, self.is_picture = model.likelihood_ == "bernoulli", model.is_picture_
 
     def forward(self, codes: Tensor) -> Tensor:
         x = self.network((codes - self.code_mean) / self.code_std)
         x = x.sigmoid() if self.bernoulli else x
         x = as_rows(x, self.row_shape) * self.scale + self.center
         return x.clamp(0, 1) if self.is_picture else x
-
-
-def example_rows(model: Any) -> np.ndarray:
-    """Rows like those that were fitted: noise in [0, 1] for images, around the mean for vectors."""
-    rng = np.random.default_rng(0)
-    shape = (EXAMPLES, *model.row_shape_)
-    if len(shape) > 2:
-        return rng.random(shape, dtype=np.float32)
-    return (model.center_ + model.scale_ * rng.normal(size=shape)).astype(np.float32)

@@ -7,13 +7,13 @@ import torch
 from torch import nn
 
 from unbraid.autoencoders.autoencoder import Autoencoder
-from unbraid.autoencoders.base import SUMMARY
 from unbraid.autoencoders.presets import Preset
 from unbraid.autoencoders.summary import low_rank
 from unbraid.estimator.base import COUNT, Hint
 from unbraid.estimator.summary import Summary
 from unbraid.networks.autoencoder import initialise, linear_bottleneck
 from unbraid.training.batches import Points
+from unbraid.training.encoder import SUMMARY
 
 
 class IRMAE(Autoencoder):

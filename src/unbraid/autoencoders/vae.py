@@ -8,12 +8,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from unbraid.autoencoders.base import SUMMARY, AutoencoderEstimator
+from unbraid.autoencoders.base import AutoencoderEstimator
 from unbraid.autoencoders.decomposition import decompose, gaussian_kl
 from unbraid.autoencoders.summary import variational
 from unbraid.estimator.summary import Summary
 from unbraid.runtime.determinism import check_random_state
 from unbraid.training.batches import Batch, Points
+from unbraid.training.encoder import SUMMARY
 from unbraid.training.trainer import Loss, Schedule
 
 

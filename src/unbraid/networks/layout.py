@@ -2,6 +2,8 @@
 
 from torch import Tensor
 
+from unbraid.networks.autoencoder import STRIDE
+
 
 def as_images(x: Tensor, row_shape: tuple[int, ...]) -> Tensor:
     """Rows to the networks' layout: (n, c, h, w), channels last in memory; vectors stay as they are.
@@ -18,3 +20,22 @@ def as_images(x: Tensor, row_shape: tuple[int, ...]) -> Tensor:
 def as_rows(x: Tensor, row_shape: tuple[int, ...]) -> Tensor:
     """The networks' layout back to rows as they were given."""
     return (x.permute(0, 2, 3, 1) if x.ndim == 4 else x).reshape(-1, *row_shape)
+
+
+def shape_of(row_shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The networks' shape of a point; sides of images must be divisible by 16."""
+    if len(row_shape) == 1:
+        return row_shape
+    if len(row_shape) > 3:
+        raise ValueError(
+            f"X has rows of shape {row_shape}; it must be (n, features), (n, height, width) or (n, height, width, "
+            "channels). Flatten the rows: X.reshape(len(X), -1)."
+        )
+    height, width = row_shape[:2]
+    if height % STRIDE or width % STRIDE:
+        up = tuple(-(-side // STRIDE) * STRIDE for side in (height, width))
+        raise ValueError(
+            f"images are {height} x {width}, and both sides must be divisible by {STRIDE}. Pad or resize them to "
+            f"{up[0]} x {up[1]}, or flatten them: X.reshape(len(X), -1)."
+        )
+    return (row_shape[2] if len(row_shape) == 3 else 1, height, width)

@@ -73,12 +73,12 @@ class Points:
     endless : bool
     center : array (features,) or None
         Subtracted from vectors in float64, so that a large offset costs no digits.
-    scale : float
+    scale : float or array (features,)
         What they are divided by then.
     """
 
     center: np.ndarray | None = None
-    scale = 1.0
+    scale: Any = 1.0
 
     def __init__(self, rows: Rows, known: Mapping[str, np.ndarray] | None = None):
         self.known = dict(known or {})
@@ -105,8 +105,10 @@ class Points:
         if not self._checked:
             self.rows.clean(stored)
         values = stored if self.center is None else stored - self.center
-        x = torch.from_numpy(np.array(values, dtype=np.float32, order="C"))
         unit = self.rows.unit * self.scale  # pictures have a unit, vectors a scale
+        if np.ndim(unit):
+            values, unit = values / unit, 1.0
+        x = torch.from_numpy(np.array(values, dtype=np.float32, order="C"))
         return as_images(x / unit if unit != 1 else x, self.rows.row_shape)
 
 

@@ -1,5 +1,6 @@
 """A step of all that is trained: a batch, an objective, Adam; and the state from which a run resumes."""
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
@@ -15,11 +16,12 @@ from unbraid.training.devices import Device
 
 @dataclass(frozen=True)
 class Schedule:
-    """Number of steps, batch size, and how often to record."""
+    """Number of steps, batch size, how often to record; whether the rate is "constant" or falls to 0 by a "cosine"."""
 
     max_steps: int
     batch_size: int
     log_every: int = 100
+    decay: str = "constant"
 
 
 class Group(NamedTuple):
@@ -85,6 +87,7 @@ class Trainer:
         self.networks, self.objective, self.source = networks, objective, source
         self.schedule, self.device = schedule, device
         self.stopped = ""
+        self.rates = {name: group.learning_rate for name, group in groups.items()}
         networks.to(device.torch_device).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.parameters = {
             name: [p for n in g.networks for p in networks[n].parameters()] for name, g in groups.items()
@@ -99,6 +102,8 @@ class Trainer:
     def step(self, done: int) -> dict[str, Any] | None:
         """One step of every group's Adam; the record of it when one is due."""
         log = self._is_due(done + 1)
+        if self.schedule.decay == "cosine":
+            self._decay(done / self.schedule.max_steps)
         losses = iter(self.objective(self.source.draw(done, log)))
         terms: dict[str, Tensor] = {}
         while True:
@@ -114,6 +119,11 @@ class Trainer:
             terms |= loss.terms
         self._add(terms)
         return self._record(done + 1) if log else None
+
+    def _decay(self, share: float) -> None:
+        """The learning rates after a share of the steps; they depend on nothing else, so that runs resume."""
+        for name, optimizer in self.optimizers.items():
+            optimizer.param_groups[0]["lr"] = self.rates[name] * (1 + math.cos(math.pi * share)) / 2
 
     def _is_due(self, step: int) -> bool:
         return step % self.schedule.log_every == 0 or step == self.schedule.max_steps
