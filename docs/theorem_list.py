@@ -1,4 +1,4 @@
-"""The directives ``theorem-list``, ``theorem-table`` and ``free-list``: the table of theorems, by entry and by method."""
+"""The directives ``theorem-list``, ``theorem-table`` and ``free-list``: the theorems by entry and by method."""
 
 from docutils import nodes
 from docutils.statemachine import StringList

@@ -10,7 +10,16 @@ from unbraid.spectral.evidence import ROTATIONS
 from unbraid.trust.table import FIGURES
 from unbraid.trust.theorems import CASES, FREE, THEOREMS, helpful, methods_of, theorem_of
 
-HORAN = ("structure", "local_isometry", "dimension_gap", "dependence", "raggedness", "emptiness", "rotation_doubt")
+HORAN = (
+    "structure",
+    "apart",
+    "local_isometry",
+    "dimension_gap",
+    "dependence",
+    "raggedness",
+    "emptiness",
+    "rotation_doubt",
+)
 
 
 @pytest.mark.parametrize("key", THEOREMS)

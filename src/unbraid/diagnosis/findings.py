@@ -332,7 +332,8 @@ def verdict_of(findings: Sequence[Finding]) -> str:
 def labels_serve(findings: list[Finding]) -> bool:
     """Whether a conditional method has what it needs."""
     about = [f for f in findings if f.families == FLOWS]
-    return bool(about) and all(f.holds is not False for f in about) and about[0].holds is True
+    informative = any(f.holds for f in findings if f.key in ("class_information", "evidence_turn"))
+    return informative and bool(about) and all(f.holds is not False for f in about) and about[0].holds is True
 
 
 def _mark(finding: Finding) -> str:

@@ -76,7 +76,7 @@ def helps(theorem: Theorem, held: Held, free: tuple[str, ...], given: Collection
     """What would identify the factors, where more than a function of each of them stays free."""
     if set(free) <= set(HARMLESS):
         return []
-    wrong = dict.fromkeys(p.failing for p in theorem.open(held) if p.failing)
+    wrong = dict.fromkeys(p.failing for p in theorem.open(held) if p.failing and set(p.figures) & set(held))
     reason = ", ".join(wrong) or "no theorem covers these data"
     return [
         Help(found.evidence[0], found.id, found.asked(n_factors), reason) for found in helpful(held, given, n_factors)

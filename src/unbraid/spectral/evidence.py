@@ -16,12 +16,13 @@ from unbraid.data.observations import Observations
 from unbraid.data.order import steps
 from unbraid.manifold.neighbors import Floats
 from unbraid.manifold.reduction import inverse_root
+from unbraid.spectral.ica import whitening
 from unbraid.trust.table import FIGURES
 from unbraid.trust.warnings import format_warning
 
 LAGS = 10
 LEAST = 0.25  # share of the rows that must have a successor at a lag, for the lag to count
-SPLITS, BLOCKS = 6, 8  # of the evidence, to see whether its halves agree
+SPLITS, BLOCKS = 12, 8  # of the evidence, to see whether its halves agree
 TRIMMED = 0.01  # share of the points, at each end of a code
 
 # What each rotation uses of the evidence.
@@ -225,9 +226,10 @@ BY: dict[str, Callable[[Floats, Any], Floats]] = {
 
 
 def evidence_turn(rotation: str, Z: Floats, given: NDArray[Any]) -> float:
-    """Degrees between the codes that two halves of the evidence find: the mean over splits of the largest angle.
+    """Degrees between the codes that two halves of the evidence find: the largest angle, root mean square over splits.
 
-    Where the evidence does not determine the codes, each half finds others. Halves of time consist of blocks.
+    Where the evidence does not determine the codes, each half finds others. Halves of time consist of blocks, and are
+    whitened by themselves: a slow factor varies less in a part of the recording.
 
     Parameters
     ----------
@@ -256,14 +258,19 @@ def evidence_turn(rotation: str, Z: Floats, given: NDArray[Any]) -> float:
         mixed = rng.permutation(BLOCKS)
         halves = [np.concatenate([blocks[i] for i in half]) for half in np.split(mixed, 2)]
         try:
-            first, second = (
-                BY[rotation](Z, given[half]) if rotation == "pairs" else BY[rotation](Z[half], given[half])
-                for half in halves
-            )
+            turns.append(angle_between(*(_by_half(rotation, Z, given, half) for half in halves)))
         except ValueError:
             return float("nan")
-        turns.append(angle_between(first, second))
-    return float(np.mean(turns))
+    return float(np.sqrt(np.mean(np.square(turns))))
+
+
+def _by_half(rotation: str, Z: Floats, given: NDArray[Any], half: NDArray[np.intp]) -> Floats:
+    if rotation == "pairs":
+        return by_pairs(Z, given[half])
+    if rotation != "time":
+        return BY[rotation](Z[half], given[half])
+    white = whitening(Z[half])
+    return _unit_rows(by_time(white(Z[half]), given[half]) @ white.matrix)
 
 
 def angle_between(first: Floats, second: Floats) -> float:
