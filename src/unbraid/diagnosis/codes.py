@@ -130,8 +130,8 @@ def _rotation(doubt: float, degrees: Floats) -> Finding:
     return measured("rotation_doubt", doubt, words, otherwise=None)
 
 
-def code_findings(codes: Floats, rng: np.random.RandomState) -> list[Finding]:
-    """Independence, support and distribution of codes."""
+def code_findings(codes: Floats, rng: np.random.RandomState, effective: float = 1.0) -> list[Finding]:
+    """Independence, support and distribution of codes; a row counts for ``effective`` independent ones."""
     if codes.shape[1] == 1:
         words = "One factor: there is no other to depend on or to be confused with."
         return [finding(key, True, None, words) for key in ("dependence", "raggedness", "emptiness", "separability")]
@@ -143,7 +143,7 @@ def code_findings(codes: Floats, rng: np.random.RandomState) -> list[Finding]:
                 f"Combinations of codes that should occur lie {ragged:.2f} times as far from the data as by chance"),
         _effect("emptiness", empty, codes, f"{max(empty, 0):.1%} of the box around the codes is unexpectedly empty",
                 most),
-        _gaussian(codes),
+        _gaussian(codes, effective),
     ]  # fmt: skip
 
 
@@ -156,10 +156,11 @@ def _effect(key: str, value: float, codes: Floats, words: str, limit: float | No
     return finding(key, holds, max(value, 0.0), text, threshold=threshold, power=power, violation=what)
 
 
-def _gaussian(codes: Floats) -> Finding:
+def _gaussian(codes: Floats, effective: float) -> Finding:
     law = FIGURES["separability"]
-    figure = support.separability(codes)
-    holds = True if law.holds(figure, "clear") else None if law.holds(figure) or len(codes) < FEWEST else False
+    figure = effective * support.separability(codes)  # it is proportional to the number of rows
+    few = effective * len(codes) < FEWEST
+    holds = True if law.holds(figure, "clear") else None if law.holds(figure) or few else False
     words = f"Two codes differ from their rotations {figure:.1f} times as much as Gaussian codes would." + (
         f" With {len(codes)} points, non-Gaussian factors may look Gaussian." if holds is None else ""
     )

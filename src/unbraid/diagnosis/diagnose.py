@@ -139,17 +139,19 @@ def _of_a_fit(
     loops = loops_finding(survey, rng)
     wraps = loops[0].holds is False
     codes, encode, findings = (None, survey.leading, list[Finding]()) if wraps else first_codes(survey)
-    tried = turned_by(known, lambda rows: encode(survey.points_of(rows)), rng)
+    tried = turned_by(known, lambda rows: encode(survey.points_of(rows)), rng) if known.evidence else []
     if codes is None:
         return [*loops, *findings, *(turned.findings[0] for turned in tried if turned.findings)], "independence", ""
-    plain = [*findings, *code_findings(codes, rng)]
+    alike = min((turned.effective for turned in tried), default=1.0)
+    effective = min(1.0, alike * survey.n / len(survey.rows))
+    plain = [*findings, *code_findings(codes, rng, effective)]
     used = _used(tried, [*before, *loops, *plain], flat=survey.flat)
     others = {f.key: f for turned in tried if turned is not used for f in turned.findings}
     if used is None or used.turn is None:
         in_doubt = codes.shape[1] > 1 and any(f.key == "separability" and f.holds is not True for f in plain)
         return [*loops, *plain, *others.values()], "independence", twin_of(codes) if in_doubt else ""
     others.pop("evidence_turn", None)  # it is that of the evidence that is used
-    rotated = [*findings, *code_findings(used.turn(codes), rng), *used.findings]
+    rotated = [*findings, *code_findings(used.turn(codes), rng, effective), *used.findings]
     return [*loops, *deciding(rotated, used.rotation), *others.values()], used.rotation, ""
 
 

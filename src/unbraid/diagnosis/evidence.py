@@ -1,7 +1,7 @@
 """Whether what is known about the rows (time, pairs, conditions, some labels) determines the codes of an embedding."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from unbraid.data.observations import Observations
 from unbraid.diagnosis.findings import Finding, finding, measured
 from unbraid.diagnosis.survey import MOST_ROWS
 from unbraid.manifold.neighbors import Floats
-from unbraid.spectral.evidence import BY, autocorrelation, evidence_turn, identical, rotation_for
+from unbraid.spectral.evidence import BY, autocorrelation, effective_share, evidence_turn, identical, rotation_for
 from unbraid.spectral.ica import whitening
 from unbraid.trust import support
 from unbraid.trust.table import FIGURES
@@ -34,11 +34,14 @@ class Turned:
     findings : list of Finding
     turn : callable or None
         From codes of the first fit to codes rotated by the evidence; None if it cannot rotate them.
+    effective : float
+        How many independent rows one row counts for; below 1 if rows that follow each other are alike.
     """
 
     rotation: str
     findings: list[Finding]
     turn: Callable[[Floats], Floats] | None
+    effective: float = 1.0
 
     @property
     def serves(self) -> bool:
@@ -57,13 +60,15 @@ def _by_time(known: Observations, codes_of: CodesOf, rng: np.random.RandomState)
     middle = order[max(0, (len(order) - MOST_ROWS) // 2) :][:MOST_ROWS]
     rows = np.sort(middle)
     codes, time = codes_of(rows), known.time[rows]
-    figure = autocorrelation(whitening(codes)(codes), time)
+    Z = whitening(codes)(codes)
+    figure = autocorrelation(Z, time)
     words = (
         f"Rows that follow each other are more alike than shuffled ones by {figure:.3g} standard deviations."
         if FIGURES["autocorrelation"].holds(figure)
         else f"Rows that follow each other are no more alike than shuffled ones ({figure:.2g} standard deviations)."
     )
-    return _turned("time", codes, time, [measured("autocorrelation", figure, words)])
+    found = _turned("time", codes, time, [measured("autocorrelation", figure, words)])
+    return replace(found, effective=effective_share(Z, time))
 
 
 def _by_pairs(known: Observations, codes_of: CodesOf, rng: np.random.RandomState) -> Turned:

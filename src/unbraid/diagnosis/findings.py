@@ -12,7 +12,7 @@ from unbraid.diagnosis.identified import Help, Option, helps, options
 from unbraid.methods import METHODS
 from unbraid.runtime.extras import require
 from unbraid.trust.table import ASSUMPTIONS, FIGURES
-from unbraid.trust.theorems import THEOREMS, Theorem, theorem_of
+from unbraid.trust.theorems import HARMLESS, THEOREMS, Theorem, theorem_of
 
 if TYPE_CHECKING:
     from unbraid.report.html import Report
@@ -133,9 +133,9 @@ class Diagnosis:
     @property
     def would_help(self) -> list[Help]:
         """Further evidence that would identify the factors, where more than a function of each stays free."""
-        if any(option.holds for option in self.options if option.parameters or self.evidence):
-            return []  # another method does with what is there
-        return helps(self._theorem, self._held, self.free, self.evidence, self.n_factors)
+        if set(self.free) <= set(HARMLESS) or (self.evidence and any(option.holds for option in self.options)):
+            return []  # with evidence, another method may do with what is there
+        return helps(self._theorem, self._held, self.evidence, self.n_factors)
 
     @property
     def options(self) -> list[Option]:

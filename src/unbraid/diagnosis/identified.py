@@ -9,7 +9,7 @@ from unbraid.manifold.neighbors import Floats
 from unbraid.methods import METHODS
 from unbraid.trust import support
 from unbraid.trust.table import FIGURES
-from unbraid.trust.theorems import HARMLESS, THEOREMS, Held, Theorem, helpful, methods_of
+from unbraid.trust.theorems import THEOREMS, Held, Theorem, helpful, methods_of
 
 MANY_ROWS = 100_000  # beyond which a method that is not trained takes minutes too
 AS_LINEAR = 0.98  # R2 of a twin on the codes from which on it is as much an embedding as they are
@@ -72,10 +72,8 @@ class Option:
         return f"{self.method}{settings}, {self.cost}; {THEOREMS[self.theorem].name}: {state}{doubts}"
 
 
-def helps(theorem: Theorem, held: Held, free: tuple[str, ...], given: Collection[str], n_factors: int) -> list[Help]:
-    """What would identify the factors, where more than a function of each of them stays free."""
-    if set(free) <= set(HARMLESS):
-        return []
+def helps(theorem: Theorem, held: Held, given: Collection[str], n_factors: int) -> list[Help]:
+    """What would identify the factors, where the theorem of the recommended method does not."""
     wrong = dict.fromkeys(p.failing for p in theorem.open(held) if p.failing and set(p.figures) & set(held))
     reason = ", ".join(wrong) or "no theorem covers these data"
     return [

@@ -23,7 +23,7 @@ from unbraid.manifold.spectra import has_structure
 from unbraid.runtime.determinism import check_random_state, one_blas_thread
 from unbraid.runtime.extras import require
 from unbraid.runtime.progress import bar
-from unbraid.spectral.diagnostics import diagnose, warn_of
+from unbraid.spectral.diagnostics import Diagnostics, diagnose, warn_of
 from unbraid.spectral.extension import LocalMaps
 from unbraid.spectral.ica import Rotation, Whitening, whitening
 from unbraid.spectral.landmarks import POOL, Embedded, embed_more, embed_points, solved
@@ -50,6 +50,7 @@ class SpectralEstimator(Exportable):
     """Base of the embeddings and their ICA versions; a subclass defines how neighbourhoods become eigenvectors."""
 
     kind: ClassVar[str]
+    diagnostics_: Diagnostics
     _other_embedding: ClassVar[tuple[str, Embedding]]  # its name, and one that rests on other assumptions
     _parameter_constraints = {
         "n_factors": COUNT_OR_AUTO,

@@ -151,6 +151,19 @@ def autocorrelation(Z: Floats, time: NDArray[Any]) -> float:
     return float((sum(m * np.square(C).sum() for C, m in delayed) - usual) / (2 * usual) ** 0.5)
 
 
+def effective_share(Z: Floats, time: NDArray[Any]) -> float:
+    r"""The share of the rows that independent ones would need for the same precision: :math:`1 / (1 + 2 \sum_k r_k^2)`.
+
+    It is that of squares of Gaussian factors with autocorrelations :math:`r_k` (Bartlett), here their mean square.
+
+    >>> z = np.random.default_rng(0).normal(size=(2000, 1))
+    >>> effective_share(z, np.arange(2000)) > 0.95
+    True
+    """
+    squares = [np.square(C).sum() / len(C) - len(C) / m for C, m in _delayed(Z, time)]
+    return float(1 / (1 + 2 * sum(max(0.0, square) for square in squares)))
+
+
 def by_pairs(Z: Floats, pairs: NDArray[np.intp]) -> Floats:
     """Directions along which pairs that share some factors differ: the sparsest differences (Locatello et al. 2020).
 
