@@ -14,7 +14,7 @@ import torch
 recording, out, n_codes, steps, seed, distance = sys.argv[1:]
 torch.set_num_threads(1)
 torch.manual_seed(int(seed))
-np.random.seed(int(seed))  # noqa: NPY002: the generator that CEBRA draws from
+np.random.seed(int(seed))  # noqa: NPY002
 X = np.load(recording).astype(np.float32)
 model = cebra.CEBRA(
     model_architecture="offset1-model" if distance == "cosine" else "offset1-model-mse",

@@ -22,6 +22,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "reproduction_page",
     "study_answers",
+    "theorem_list",
     "warning_list",
 ]
 exclude_patterns = ["_build", "sg_execution_times.rst", "auto_examples/sg_execution_times.rst"]

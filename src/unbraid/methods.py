@@ -36,6 +36,9 @@ class Method:
         Whether it has ``inverse_transform``.
     fits : bool
         Whether ``unbraid fit`` offers it; the embeddings alone are for Python users.
+    theorem : str
+        The entry of :data:`unbraid.trust.theorems.THEOREMS` that covers it with its default parameters; "none" where
+        nothing is proven.
     """
 
     estimator: str
@@ -47,6 +50,7 @@ class Method:
     trained: bool = False
     decodes: bool = True
     fits: bool = True
+    theorem: str = "none"
 
     @property
     def family(self) -> str:
@@ -71,8 +75,10 @@ def _trained(
     uses: tuple[str, ...] = (),
     needs: tuple[str, ...] = (),
     decodes: bool = True,
+    theorem: str = "none",
 ) -> Method:
-    return Method(estimator, module, title, about, uses, (*needs, "torch"), trained=True, decodes=decodes)
+    needs = (*needs, "torch")
+    return Method(estimator, module, title, about, uses, needs, trained=True, decodes=decodes, theorem=theorem)
 
 
 ROTATED = ("labels", "pairs", "time")  # by one of which the codes of an embedding can be turned
@@ -85,18 +91,38 @@ METHODS: dict[str, Method] = {
         "HLLE+ICA",
         "smooth data with one to about five factors; the method with a proof",
         uses=ROTATED,
+        theorem="horan",
     ),
     "tangent-ica": Method(
-        "TangentICA", "spectral.factors", "LTSA+ICA", "few points; data on which HLLE collapses", uses=ROTATED
+        "TangentICA",
+        "spectral.factors",
+        "LTSA+ICA",
+        "few points; data on which HLLE collapses",
+        uses=ROTATED,
+        theorem="horan",
     ),
     "laplacian-ica": Method(
         "LaplacianICA", "spectral.factors", "LEM+ICA", "never collapses; bends factors into cosines", uses=ROTATED
     ),
-    "pca-ica": Method("PCAICA", "spectral.pca_ica", "PCA+ICA", "linear mixtures, and the baseline to beat"),
-    "hessian-eigenmaps": Method(
-        "HessianEigenmaps", "spectral.embeddings", "HLLE", "the factors up to a linear map", fits=False
+    "pca-ica": Method(
+        "PCAICA",
+        "spectral.pca_ica",
+        "PCA+ICA",
+        "linear mixtures, and the baseline to beat",
+        uses=ROTATED,
+        theorem="comon",
     ),
-    "ltsa": Method("LTSA", "spectral.embeddings", "LTSA", "the factors up to a linear map", fits=False),
+    "hessian-eigenmaps": Method(
+        "HessianEigenmaps",
+        "spectral.embeddings",
+        "HLLE",
+        "the factors up to a linear map",
+        fits=False,
+        theorem="flat-embedding",
+    ),
+    "ltsa": Method(
+        "LTSA", "spectral.embeddings", "LTSA", "the factors up to a linear map", fits=False, theorem="flat-embedding"
+    ),
     "laplacian-eigenmaps": Method(
         "LaplacianEigenmaps", "spectral.embeddings", "LEM", "the slowest functions on the data", fits=False
     ),
@@ -105,6 +131,7 @@ METHODS: dict[str, Method] = {
         "autoencoders.hessian_autoencoder",
         "Hessian autoencoder",
         "HLLE+ICA with an encoder and a decoder: new images in, images out",
+        theorem="horan",
     ),
     "autoencoder": _trained("Autoencoder", "autoencoders.autoencoder", "Autoencoder", "the baseline that reconstructs"),
     "irmae": _trained("IRMAE", "autoencoders.irmae", "IRMAE", "an autoencoder that finds its own small rank"),
@@ -121,6 +148,7 @@ METHODS: dict[str, Method] = {
         "factors from pairs that differ in few of them",
         uses=("pairs",),
         needs=("pairs",),
+        theorem="weak-pairs",
     ),
     "contrastive": _trained(
         "Contrastive",
@@ -129,15 +157,32 @@ METHODS: dict[str, Method] = {
         "factors from rows that belong together: in time, pairs, sets or classes",
         uses=("labels", "pairs", "time", "sets"),
         decodes=False,
+        theorem="infonce",
     ),
     "nice": _trained(
-        "NICE", "flows.estimators", "NICE", "an additive flow; a density and a condition", uses=("labels",)
+        "NICE",
+        "flows.estimators",
+        "NICE",
+        "an additive flow; a density and a condition",
+        uses=("labels",),
+        theorem="conditional-flow",
     ),
     "realnvp": _trained(
-        "RealNVP", "flows.estimators", "RealNVP", "an affine flow; a density and a condition", uses=("labels",)
+        "RealNVP",
+        "flows.estimators",
+        "RealNVP",
+        "an affine flow; a density and a condition",
+        uses=("labels",),
+        theorem="conditional-flow",
     ),
     "gin": _trained(
-        "GIN", "flows.estimators", "GIN", "factors from data with a condition", uses=("labels",), needs=("labels",)
+        "GIN",
+        "flows.estimators",
+        "GIN",
+        "factors from data with a condition",
+        uses=("labels",),
+        needs=("labels",),
+        theorem="gin",
     ),
     "self-supervised-gin": _trained(
         "SelfSupervisedGIN",
@@ -145,6 +190,7 @@ METHODS: dict[str, Method] = {
         "self-supervised GIN",
         "factors from data with augmentations",
         uses=("sets",),
+        theorem="augmentations",
     ),
     "geomancer": Method(
         "Geomancer",
@@ -152,12 +198,14 @@ METHODS: dict[str, Method] = {
         "GEOMANCER",
         "factors that are whole submanifolds, such as rotations",
         decodes=False,
+        theorem="geomancer",
     ),
     "product-manifold": Method(
         "ProductManifold",
         "product.estimator",
         "product manifold",
         "factors that wrap around: angles, phases and directions, beside positions",
+        theorem="product",
     ),
 }
 

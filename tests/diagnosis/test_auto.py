@@ -109,7 +109,7 @@ def test_a_named_method_is_fitted_without_a_diagnosis():
     with pytest.raises(ValueError, match=facts("pca-ica", "k", "contrast, n_factors")):
         ub.fit(X, "pca-ica", k=3)
     with pytest.raises(ValueError, match=r"labels.*gin"):
-        ub.fit(X, "pca-ica", labels=np.zeros(300))
+        ub.fit(X, "product-manifold", labels=np.zeros(300))
 
 
 def flat(text):

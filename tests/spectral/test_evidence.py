@@ -6,8 +6,10 @@ import pytest
 import unbraid as ub
 from tests.facts import facts
 from unbraid.metrics import mcc
-from unbraid.spectral.evidence import by_support, joint_diagonaliser
+from unbraid.spectral.evidence import _delayed, by_support, evidence_turn, joint_diagonaliser
 from unbraid.spectral.ica import whitening
+from unbraid.trust.table import FIGURES
+from unbraid.trust.warnings import AssumptionWarning, DataWarning
 
 # Gaussian or dependent factors are what these worlds are made of: the warnings of that are right.
 pytestmark = pytest.mark.filterwarnings("ignore::unbraid.trust.warnings.TrustWarning")
@@ -93,6 +95,7 @@ def test_joint_diagonaliser_undoes_a_known_rotation():
         ("pairs", (), {"pairs": np.zeros((30, 2), int)}, ("pairs",)),
         ("independence", (), {"time": np.arange(300)}, ("time", "rotation='time'")),
         ("condition", (np.zeros(300),), {}, (1, "rotation='condition'")),
+        ("time", (), {"time": np.arange(300) // 2}, ("time", "rows 0 and 1")),
         ("labels", (np.full((300, 2), np.nan),), {}, ("labels", 0, "rotation='labels'", 5)),
     ],
 )
@@ -108,3 +111,78 @@ def test_evidence_survives_saving(tmp_path):
     loaded = ub.load(model.save(tmp_path / "run"))
     assert loaded.rotation == "pairs"
     np.testing.assert_array_equal(loaded.transform(bent(z)), model.transform(bent(z)))
+
+
+@pytest.mark.parametrize("method", ["hessian", "pca"])
+def test_shuffled_rows_have_no_order_in_time(method):
+    z = in_time(600, np.random.default_rng(0))
+    X = bent(z) if method == "hessian" else z @ MIX
+    model = ub.HessianICA(2, 20, rotation="time") if method == "hessian" else ub.PCAICA(2, rotation="time")
+    model.fit(X)
+    assert mcc(z, model.transform(X)) > 0.98
+    shuffled = np.random.default_rng(0).permutation(X)
+    with pytest.warns(AssumptionWarning, match="UB108"):
+        model.fit(shuffled)
+    assert "UB108" in model.summary().concerns[-1]
+
+
+def test_no_step_in_time_crosses_a_gap():
+    """Recordings one after the other in shuffled rows: with their gaps the covariances are those of the parts."""
+    rng = np.random.default_rng(0)
+    parts = [in_time(200, rng) for _ in range(3)]
+    Z, time = np.concatenate(parts), np.concatenate([np.arange(200) + 1000 * i for i in range(3)])
+    order = rng.permutation(600)
+    expected = np.mean([part[:-1].T @ part[1:] / 199 for part in parts], axis=0)
+    (first, count), *_ = _delayed(Z[order], time[order])
+    np.testing.assert_allclose(first, expected)
+    assert count == 3 * 199
+    dates = np.datetime64("2024-01-01") + time[order].astype("timedelta64[D]")
+    np.testing.assert_allclose(_delayed(Z[order], dates)[0][0], expected)
+
+
+@pytest.mark.parametrize(
+    ("kind", "given"),
+    [
+        ("time", np.arange(800)),
+        ("pairs", np.c_[:400, 400:800]),
+        ("condition", np.arange(800) % 4),
+        ("labels", np.random.default_rng(5).normal(size=(800, 2))),
+    ],
+)
+def test_halves_of_evidence_that_says_nothing_disagree(kind, given):
+    """Independent Gaussians, and times with one rate, arbitrary pairs, idle conditions, noise as labels."""
+    rng = np.random.default_rng(3)
+    Z = rng.normal(size=(800, 2))
+    for t in range(1, 800 if kind == "time" else 0):
+        Z[t] += 0.5 * Z[t - 1]
+    assert evidence_turn(kind, whitening(Z)(Z), given) > FIGURES["evidence_turn"].limit()
+    if kind == "labels":
+        assert evidence_turn(kind, whitening(Z)(Z), Z) == pytest.approx(0, abs=1e-3)
+
+
+def test_a_rotation_that_the_evidence_does_not_determine_is_said():
+    X = np.random.default_rng(0).normal(size=(500, 2)) @ MIX
+    with pytest.warns(AssumptionWarning, match=facts("UB109", "labels")):
+        ub.PCAICA(2, rotation="condition").fit(X, np.arange(500) % 3)
+
+
+def test_pairs_of_one_point_are_left_out_and_said():
+    z, _, also = world("pairs", 800)
+    X = np.concatenate([z, z[:50]]) @ MIX
+    same = np.c_[:50, 800:850]
+    model = ub.PCAICA(2, rotation="pairs", random_state=0)
+    with pytest.warns(DataWarning, match=facts("UB305", 50, 450)):
+        model.fit(X, pairs=np.concatenate([also["pairs"], same]))
+    assert mcc(z, model.transform(z @ MIX)) > 0.999
+    with pytest.raises(ValueError, match=facts(0, 20)):
+        model.fit(X, pairs=same)
+
+
+@pytest.mark.parametrize("rotation", ["time", "pairs", "condition", "labels", "support"])
+def test_flat_data_are_rotated_by_evidence_too(rotation, tmp_path):
+    rng = np.random.default_rng(0)
+    z, given, also = (rng.uniform(size=(500, 2)), (), {}) if rotation == "support" else world(rotation)
+    model = ub.PCAICA(2, rotation=rotation, random_state=0).fit(z @ MIX, *given, **also)
+    assert mcc(z, model.transform(z @ MIX)) > 0.98
+    assert ub.load(model.save(tmp_path / "run")).summary().concerns == []
+    np.testing.assert_allclose(model.inverse_transform(model.transform(z @ MIX)), z @ MIX, atol=1e-6)

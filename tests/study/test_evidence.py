@@ -77,6 +77,20 @@ def test_a_table_of_one_column_has_one_value_per_row(tmp_path):
     assert observed(known.X, {"time": "time.csv"}, known.marks()).time.shape == (300,)
 
 
+def test_a_condition_of_words_and_labels_with_empty_cells_are_read(tmp_path):
+    from unbraid.study.evidence import known_of
+
+    (tmp_path / "batch.csv").write_text("batch\n" + "dry\nwet\n" * 150)
+    (tmp_path / "some.csv").write_text("\n".join(["0.5,1.5", *[","] * 299]) + "\n")
+    by_condition = SPEC.replace('pairs = "pairs.npy"', 'condition = "batch.csv"').replace('"pairs"', '"condition"')
+    data = parse_spec(by_condition).datasets[0]
+    assert known_of(data).labels[:3].tolist() == ["dry", "wet", "dry"]
+    labelled = SPEC.replace('pairs = "pairs.npy"', 'labels = "some.csv"').replace('"pairs"', '"labels"')
+    assert np.isfinite(known_of(parse_spec(labelled).datasets[0]).labels).sum() == 2
+    with pytest.raises(SpecError, match=r"condition.*labels"):
+        parse_spec(by_condition.replace("condition =", 'labels = "some.csv"\ncondition ='))
+
+
 def test_a_file_that_changes_under_a_study_is_noticed(pairs):
     from unbraid.study.evidence import observed
 

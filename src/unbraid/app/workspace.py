@@ -124,7 +124,8 @@ class Workspace:
         code = int(shown.which[i])
         values = shown.codes[:, code]
         low, high = float(values.min()), float(values.max())
-        circle = code in columns_of("circle", shown.view.summary.kinds)
+        kinds = shown.view.summary.kinds
+        circle = bool(kinds) and code in columns_of("circle", kinds)
         if circle:
             low, high = -np.pi, np.pi
         elif high <= low:

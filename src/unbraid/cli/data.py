@@ -46,9 +46,20 @@ class Request:
         typer.Option(
             metavar="FILE|NAME",
             help="Condition of each row: a .npy, .npz or .csv file, or an array or column of the same file by its "
-            "name. A data set with labels provides its own.",
+            "name. A data set with labels provides its own. With --labelled-rows: known factors.",
         ),
     ] = None
+    condition: Annotated[
+        str | None,
+        typer.Option(metavar="FILE|NAME", help="The same as --labels: the condition under which a row was observed."),
+    ] = None
+    labelled_rows: Annotated[
+        bool,
+        typer.Option(
+            "--labelled-rows",
+            help="--labels are the factors of some rows, one column each (A,B for several), and empty for the others.",
+        ),
+    ] = False
     pairs: Annotated[
         str | None,
         typer.Option(
@@ -86,7 +97,21 @@ class Request:
     @property
     def evidence(self) -> dict[str, str]:
         """Where each piece of evidence is: a file, or an array or column of the data."""
-        return {name: getattr(self, name) for name in EVIDENCE if getattr(self, name) is not None}
+        found = {name: getattr(self, name) for name in EVIDENCE if getattr(self, name) is not None}
+        return found if self.condition is None else found | {"labels": self.condition}
+
+    def flag(self, name: str) -> str:
+        """The option that gave a piece of evidence."""
+        return "--condition" if name == "labels" and self.condition is not None else f"--{name}"
+
+    def check(self) -> None:
+        """Refuse options about labels that contradict each other."""
+        if self.labels is not None and self.condition is not None:
+            raise ValueError("--labels and --condition are both given; a row has one condition. Leave out one.")
+        if self.labelled_rows and self.labels is None:
+            raise ValueError(
+                "--labelled-rows says what --labels are: the factors of some rows. Give --labels FILE or --labels A,B."
+            )
 
 
 def reads_data(command: Callable[..., None]) -> Callable[..., None]:
@@ -113,10 +138,11 @@ def reads_data(command: Callable[..., None]) -> Callable[..., None]:
 
 def read_data(request: Request, method: str) -> Data:
     """Open the data, and what is known about its rows."""
+    request.check()
     uses = None if method == AUTO else OFFERED[method].uses
     for name in request.evidence:
         if uses is not None and name not in uses:
-            raise refusal(f"--{name}", method, [other for other, m in OFFERED.items() if name in m.uses])
+            raise refusal(request.flag(name), method, [other for other, m in OFFERED.items() if name in m.uses])
     if Path(request.data).exists():
         found = _from_file(request)
     else:
@@ -146,18 +172,41 @@ def _from_file(request: Request) -> Data:
         columns=_columns(request, named or []) if is_table else request.columns and names_in(request.columns),
         divide=request.divide,
     )
-    evidence = {name: _evidence(request.data, name, where) for name, where in request.evidence.items()}
+    evidence = {name: _evidence(request, name, where) for name, where in request.evidence.items()}
     factors, columns = (None, None) if named is None else _factors(request, named)
     return Data(Observations(X, factors=factors, **evidence), columns)
 
 
-def _evidence(data: str, name: str, where: str) -> Any:
-    """One piece of evidence; covariates may be several columns."""
+def _evidence(request: Request, name: str, where: str) -> Any:
+    """One piece of evidence; covariates and the factors of labelled rows may be several columns."""
     import numpy as np
 
-    parts = [_array(data, part, f"--{name}") for part in (names_in(where) if name == "covariates" else [where])]
+    factors = name == "labels" and request.labelled_rows
+    options = {"text": name in ("labels", "time", "sets") and not factors, "gaps": factors}
+    places = names_in(where) if name == "covariates" or factors else [where]
+    parts = [_array(request.data, part, request.flag(name), **options) for part in places]
     values = parts[0] if len(parts) == 1 else np.column_stack(parts)
+    if factors:
+        return _labelled(values)
+    if name == "labels" and values.dtype.kind == "f" and np.isnan(values).any():
+        raise ValueError(
+            f"{request.flag(name)} {where} is empty in {int(np.isnan(values).sum())} cells. If it holds the factors of "
+            "some rows, add --labelled-rows; a condition must be known for every row."
+        )
     return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+
+
+def _labelled(values: Any) -> Any:
+    """The factors of some rows (n, q), NaN elsewhere."""
+    import numpy as np
+
+    table = values.reshape(len(values), -1).astype(np.float64)
+    if table.shape[1] == 1 and np.isfinite(table).all():
+        raise ValueError(
+            f"--labelled-rows: all {len(table)} rows have a label. Give --condition if the column is a condition, or "
+            "--factors-from to score the codes by it; empty cells mark rows whose factors are not known."
+        )
+    return table
 
 
 def _columns(request: Request, factors: list[str]) -> list[str]:
@@ -195,7 +244,7 @@ def _each(name: str, count: int) -> list[str]:
     return [f"{path.stem} {number}" for number in range(1, count + 1)]
 
 
-def _array(data: str, where: str, option: str) -> Any:
+def _array(data: str, where: str, option: str, *, text: bool = False, gaps: bool = False) -> Any:
     """Of a file of its own, of an array beside the data, or of a column of the same table."""
     import numpy as np
 
@@ -203,9 +252,9 @@ def _array(data: str, where: str, option: str) -> Any:
     from unbraid.data.frames import column_of, read_array
 
     if Path(where).is_file():
-        return read_array(Path(where))
+        return read_array(Path(where), text=text, gaps=gaps)
     if Path(data).suffix.lower() in TABLES:
-        return column_of(Path(data), where)
+        return column_of(Path(data), where, gaps=gaps)
     if not data.endswith((".npz", ".h5", ".hdf5", ".zarr", ".mat", ".nc")):
         raise FileNotFoundError(f"{option} is {where!r}: there is no such file, and {data} holds no arrays by name.")
     return np.asarray(open_data(data, where)[:])
@@ -227,7 +276,7 @@ def _from_dataset(request: Request, takes_labels: bool) -> Data:
         )
     if request.evidence:
         option = next(iter(request.evidence))
-        raise ValueError(f"--{option} is for files; the data set {name} has its own labels, or none.")
+        raise ValueError(f"{request.flag(option)} is for files; the data set {name} has its own labels, or none.")
     dataset = ub.datasets.load(name, **assignments(request.option, "--option", "image_size=32"))
     count = DRAWN if request.points is None else request.points
     # conditional data sets add labels to what all give

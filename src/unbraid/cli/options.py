@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from unbraid.methods import METHODS, Method
+from unbraid.methods import EVIDENCE, METHODS, Method
 
 # Options that stand for a parameter of the same meaning in every method that has it.
 PARAMETERS = {
@@ -136,6 +136,7 @@ SWITCHES = {"skip_unreadable"}
 _VALUE = r"'[^']*'|\"[^\"]*\"|\(\d+, ?\d+\)|\.\.\.|[+-]?\w+(?:\.\w+)*"
 _GIVEN = re.compile(rf"(?<![\w/.'-])({'|'.join(FLAGS)})=({_VALUE})")
 _SETTING = re.compile(r"(?<![\w/.'-])(?:(rotation)=|(tangent_weight|n_init)(?![\w=]))(?![\w'\"])")
+_EVIDENCE = re.compile(rf"\(({'|'.join(EVIDENCE)})=\)")
 _NAMED = re.compile(rf"(?<![\w/.'-])({'|'.join(name for name in FLAGS if '_' in name)})(?![\w/='-]|\.\w)")
 
 
@@ -149,6 +150,7 @@ def in_flags(message: str) -> str:
     """
     if "--set" in message:  # it is about parameters by their own names
         return message
+    message = _EVIDENCE.sub(r"(--\1)", message)
     message = _SETTING.sub(lambda found: f"--set {found[1] or found[2]}=...", message)
     return _NAMED.sub(lambda found: FLAGS[found[1]], _GIVEN.sub(_as_flag, message))
 

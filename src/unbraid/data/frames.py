@@ -14,8 +14,21 @@ SHOWN = 12  # columns that an error lists
 SEPARATORS = (",", ";", "\t")
 
 
-def read_array(path: Path) -> np.ndarray:
-    """The array of a .npy file, the only array of a .npz file, or the columns of a .csv file."""
+def read_array(path: Path, *, text: bool = False, gaps: bool = False) -> np.ndarray:
+    """The array of a .npy file, the only array of a .npz file, or the columns of a .csv file.
+
+    Parameters
+    ----------
+    path : Path
+    text : bool
+        Whether the cells of a .csv file may be words or dates.
+    gaps : bool
+        Whether they may be empty, which is NaN.
+
+    Returns
+    -------
+    array
+    """
     if not path.is_file():
         raise FileNotFoundError(f"{path} is not a file.")
     if path.suffix == ".npy":
@@ -26,24 +39,37 @@ def read_array(path: Path) -> np.ndarray:
                 raise ValueError(f"{path} holds the arrays {', '.join(file.files)}; give a file with one array.")
             return file[file.files[0]]
     if path.suffix == ".csv":
-        return _read_numbers(path)
+        return _read_cells(path, text, gaps)
     raise ValueError(f"{path} has the extension {path.suffix!r}; allowed are .npy, .npz and .csv.")
 
 
-def _read_numbers(path: Path) -> np.ndarray:
+def _read_cells(path: Path, text: bool, gaps: bool) -> np.ndarray:
     """A table without pandas: whole numbers, so classes, where no cell has a decimal point; a header is skipped."""
     with path.open(newline="", encoding="utf-8-sig") as file:
-        rows = [row for row in csv.reader(file) if row]
-    if rows and not all(map(is_number, rows[0])):
+        rows = [row or [""] for row in csv.reader(file) if row or gaps]
+    if rows and not all(_is_value(cell, text, gaps) for cell in rows[0]):
         rows = rows[1:]
+    cells = [[cell.strip() or "nan" for cell in row] if gaps else row for row in rows]
     try:
-        values = np.array(rows, dtype=float)
+        values = np.array(cells, dtype=float)
     except ValueError:  # text, or rows of different lengths
-        values = np.empty(0)
+        of_one_length = text and len({len(row) for row in rows}) == 1
+        values = np.array(rows, dtype=str) if of_one_length else np.empty(0)
     if not values.size:
-        raise ValueError(f"{path} is not a table of numbers separated by commas, all rows of one length.")
+        what = "cells" if text else "numbers"
+        raise ValueError(f"{path} is not a table of {what} separated by commas, all rows of one length.")
     whole = all(cell.strip().lstrip("+-").isdigit() for row in rows for cell in row)
     return values.astype(np.int64) if whole else values
+
+
+def _is_value(cell: str, text: bool, gaps: bool) -> bool:
+    """Whether a cell of the first line is no name of a column: a number, a date, or empty where that is allowed."""
+    if is_number(cell) or (gaps and not cell.strip()):
+        return True
+    try:
+        return text and not np.isnat(np.datetime64(cell.strip()))
+    except ValueError:
+        return False
 
 
 def open_table(path: Path, columns: Sequence[str] | None) -> tuple[Opened, list[str]]:
@@ -68,11 +94,13 @@ def open_table(path: Path, columns: Sequence[str] | None) -> tuple[Opened, list[
     return held(path, chosen.to_numpy()), names
 
 
-def column_of(path: Path, name: str) -> np.ndarray:
-    """One column of a table, whatever it holds: classes as text, or numbers."""
+def column_of(path: Path, name: str, *, gaps: bool = False) -> np.ndarray:
+    """One column of a table, whatever it holds: classes as text, or numbers; NaN for the gaps that it may have."""
     frame = read_frame(path)
     (key,) = _checked(path, frame, [name])
     column = frame[key]
+    if gaps and column.dtype.kind in "biuf":
+        return column.to_numpy(dtype=np.float64)
     if column.isna().any():
         raise ValueError(f"{path} has gaps: {int(column.isna().sum())} values of the column {name!r} are missing.")
     return column.to_numpy() if column.dtype.kind in "biuf" else column.astype(str).to_numpy(dtype=str)

@@ -1,5 +1,7 @@
 """What a first fit shows: loops, preserved distances, and whether codes are independent, a product and non-Gaussian."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from unbraid.diagnosis.findings import FOR_LOOPS, Finding, finding, measured
@@ -14,11 +16,12 @@ from unbraid.trust import support
 from unbraid.trust.table import FIGURES
 
 OF_THE_REST = ("full", "complete")  # checks on a factor together with the others, not on its own shape
+Encode = Callable[[Floats], Floats]  # from points in principal components to codes
 FEWEST = 250  # points with which a triangular distribution is distinguished from a Gaussian in most draws
 
 
-def loops_finding(survey: Survey, rng: np.random.RandomState) -> Finding:
-    """Whether all factors have two ends.
+def loops_finding(survey: Survey, rng: np.random.RandomState) -> list[Finding]:
+    """Whether all factors have two ends; if not, also whether all factors of the product were verified.
 
     If the points are verified to form a product of circles, spheres and intervals, that decides. Otherwise the edge of
     the points is compared with that of a box, which misses rings that are short compared with the rest.
@@ -33,10 +36,20 @@ def loops_finding(survey: Survey, rng: np.random.RandomState) -> Finding:
     whole = bool(model.verified_.all())
     if survey.d not in EDGE and not round_:
         words = f"Edges are checked with one to three factors; there are {survey.d}."
-        return finding("edge", True if whole else None, None, words, decides=False)
+        return [finding("edge", True if whole else None, None, words, decides=False)]
     if survey.d not in EDGE:
-        return finding("edge", False, None, _wraps(round_))
-    return _by_edge(survey, round_, whole, rng)
+        found = finding("edge", False, None, _wraps(round_))
+    else:
+        found = _by_edge(survey, round_, whole, rng)
+    return [found] if found.holds is not False else [found, _verified(model)]
+
+
+def _verified(model: ProductManifold) -> Finding:
+    share = float(np.mean(model.verified_)) if len(model.verified_) else 0.0
+    words = (
+        f"{int(np.sum(model.verified_))} of {len(model.verified_)} factors of a product pass the checks of their kind."
+    )
+    return measured("verified", share, words, otherwise=None)
 
 
 def _by_edge(survey: Survey, round_: list[str], whole: bool, rng: np.random.RandomState) -> Finding:
@@ -63,23 +76,35 @@ def _wraps(kinds: list[str]) -> str:
     return f"The points go around {what}, verified by its harmonics."
 
 
-def first_codes(survey: Survey) -> tuple[Floats | None, list[Finding]]:
-    """Codes of a quick fit on the examined rows, and findings on the fit; None if a fit makes no sense."""
+def first_codes(survey: Survey) -> tuple[Floats | None, Encode, list[Finding]]:
+    """Codes of a quick fit on the examined rows, the function that gives them, and findings on the fit.
+
+    The codes are None if a fit makes no sense; the function then gives the leading principal components.
+    """
     if survey.flat:
         linear = PCAICA(survey.d, random_state=0)
         codes = quietly(lambda: linear.fit_transform(survey.points))
+        assert linear.rotation_ is not None
         turn = code_uncertainty(codes, linear.rotation_, np.random.RandomState(0))
-        return codes, [_rotation(turn.doubt, turn.per_code)]
+        return codes, linear.transform, [_rotation(turn.doubt, turn.per_code)]
     if survey.d > MOST_FACTORS or len(survey.points) < 3 * (1 + survey.d + survey.d * (survey.d + 1) // 2):
         words = f"Not checked: {len(survey.points)} points are too few for {survey.d} curved factors."
-        return None, [finding("local_isometry", False if survey.d > MOST_FACTORS else None, None, words)]
+        return (
+            None,
+            survey.leading,
+            [finding("local_isometry", False if survey.d > MOST_FACTORS else None, None, words)],
+        )
     model = HessianICA(survey.d, random_state=0)
     survey.starts["hessian-ica"] = quietly(lambda: model.start_from(survey.source, survey.look))
     whole = len(model.embedding_) == len(survey.points)
-    codes = model.embedding_ if whole else model.maps_(survey.points[:, : model.pca_components_])
+
+    def encode(points: Floats) -> Floats:
+        return model.maps_(points[:, : model.pca_components_])
+
+    codes = model.embedding_ if whole else encode(survey.points)
     shown = model.diagnostics_
     turned = _rotation(shown.rotation_doubt, shown.rotation_uncertainty)
-    return codes, [_isometry(survey, shown.local_isometry), _density(shown.extension_error), turned]
+    return codes, encode, [_isometry(survey, shown.local_isometry), _density(shown.extension_error), turned]
 
 
 def _isometry(survey: Survey, figure: float) -> Finding:
@@ -105,8 +130,8 @@ def _rotation(doubt: float, degrees: Floats) -> Finding:
     return measured("rotation_doubt", doubt, words, otherwise=None)
 
 
-def code_findings(codes: Floats, rng: np.random.RandomState) -> list[Finding]:
-    """Independence, support and distribution of codes."""
+def code_findings(codes: Floats, rng: np.random.RandomState, effective: float = 1.0) -> list[Finding]:
+    """Independence, support and distribution of codes; a row counts for ``effective`` independent ones."""
     if codes.shape[1] == 1:
         words = "One factor: there is no other to depend on or to be confused with."
         return [finding(key, True, None, words) for key in ("dependence", "raggedness", "emptiness", "separability")]
@@ -118,7 +143,7 @@ def code_findings(codes: Floats, rng: np.random.RandomState) -> list[Finding]:
                 f"Combinations of codes that should occur lie {ragged:.2f} times as far from the data as by chance"),
         _effect("emptiness", empty, codes, f"{max(empty, 0):.1%} of the box around the codes is unexpectedly empty",
                 most),
-        _gaussian(codes),
+        _gaussian(codes, effective),
     ]  # fmt: skip
 
 
@@ -131,10 +156,11 @@ def _effect(key: str, value: float, codes: Floats, words: str, limit: float | No
     return finding(key, holds, max(value, 0.0), text, threshold=threshold, power=power, violation=what)
 
 
-def _gaussian(codes: Floats) -> Finding:
+def _gaussian(codes: Floats, effective: float) -> Finding:
     law = FIGURES["separability"]
-    figure = support.separability(codes)
-    holds = True if law.holds(figure, "clear") else None if law.holds(figure) or len(codes) < FEWEST else False
+    figure = effective * support.separability(codes)  # it is proportional to the number of rows
+    few = effective * len(codes) < FEWEST
+    holds = True if law.holds(figure, "clear") else None if law.holds(figure) or few else False
     words = f"Two codes differ from their rotations {figure:.1f} times as much as Gaussian codes would." + (
         f" With {len(codes)} points, non-Gaussian factors may look Gaussian." if holds is None else ""
     )

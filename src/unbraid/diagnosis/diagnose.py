@@ -7,13 +7,17 @@ from typing import Any
 import numpy as np
 
 from unbraid.data.observations import Observations, observe
+from unbraid.data.order import steps
 from unbraid.diagnosis.codes import code_findings, first_codes, loops_finding
-from unbraid.diagnosis.findings import FOR_LOOPS, LOOPS, Diagnosis, Finding, labels_serve, verdict_of
+from unbraid.diagnosis.evidence import Turned, turned_by
+from unbraid.diagnosis.findings import FOR_LOOPS, LOOPS, Diagnosis, Finding, deciding, labels_serve, verdict_of
+from unbraid.diagnosis.identified import twin_of
 from unbraid.diagnosis.survey import MOST_FACTORS, Survey, survey_findings, survey_of
 from unbraid.methods import METHODS, method_of
 from unbraid.runtime.determinism import check_random_state, one_thread
 from unbraid.spectral.evidence import ROTATIONS, rotation_for
 from unbraid.spectral.selection import given_factors
+from unbraid.trust.theorems import theorem_of
 from unbraid.trust.warnings import warn
 
 INSTEAD = "hessian-ica"  # fitted if the recommended method does not accept a setting
@@ -41,10 +45,13 @@ def diagnose(
     X : array (n, ...), or anything that the estimators take
         At least 30 distinct rows.
     labels : array (n,) or (n, q), optional
-        A condition under which each row was observed, as for :class:`~unbraid.GIN`.
+        A condition under which each row was observed, as for :class:`~unbraid.GIN`; or the factors of some rows, NaN
+        elsewhere.
     pairs : array of int, (m, 2), optional
         Rows that share all factors but one or a few.
-    time, sets, covariates : arrays, optional
+    time : array (n,), optional
+        Numbers or dates, each row its own.
+    sets, covariates : arrays, optional
         As in :class:`~unbraid.Observations`, which can be given as X too. They are checked, but no finding
         depends on them.
     n_factors : int or "auto"
@@ -96,51 +103,81 @@ def examine(
     """
     rng = check_random_state(random_state)
     given = given_factors(n_factors)
-    labels, pairs = known.labels, known.pairs
+    if known.time is not None:
+        steps(known.time)  # refuses times that are the same in several rows
     survey, structured = survey_of(known.X, "auto" if given is None else given, rng)
     findings = survey_findings(survey, structured)
-    by_labels = []
-    if labels is not None:
+    by_labels: list[Finding] = []
+    if known.labels is not None and rotation_for(known.only("labels")) == "condition":
         from unbraid.diagnosis.labels import label_findings
 
-        by_labels = label_findings(labels, survey.rows, survey.points, survey.n, survey.d)
+        by_labels = label_findings(known.labels, survey.rows, survey.points, survey.n, survey.d)
+    rotation, twin = "independence", ""
     if findings[0].holds and not survey.disconnected:
-        findings += _of_a_fit(survey, pairs, rng)
+        fitted, rotation, twin = _of_a_fit(survey, known, findings, rng)
+        findings += fitted
     findings += by_labels
     verdict = verdict_of(findings)
-    method, reasons = _method(verdict, survey, findings)
+    method, reasons = _method(verdict, survey, findings, rotation)
     if method == "gin":
         verdict = "unsure"  # the assumptions of GIN can be checked only in part
     n_found = survey.d if findings[0].holds else 0
     starts = survey.starts
     if given is not None or not survey.look.complete:  # these would fit another number of factors, or more rows
         starts.pop(FOR_LOOPS, None)
-    return Diagnosis(verdict, method, n_found, findings, reasons, survey.n, len(survey.rows)), starts
+    found = Diagnosis(
+        verdict, method, n_found, findings, reasons, survey.n, len(survey.rows), rotation, known.evidence, twin
+    )
+    return found, starts
 
 
-def _of_a_fit(survey: Survey, pairs: Any, rng: np.random.RandomState) -> list[Finding]:
-    """Findings of a first fit: whether a factor wraps around; if none does, what the codes show."""
+def _of_a_fit(
+    survey: Survey, known: Observations, before: list[Finding], rng: np.random.RandomState
+) -> tuple[list[Finding], str, str]:
+    """Findings of a first fit (whether a factor wraps around; if none does, what the codes show), the rotation that
+    the evidence allows, and the twin of codes that may be Gaussian."""
     loops = loops_finding(survey, rng)
-    if loops.holds is False:
-        return [loops]
-    codes, findings = first_codes(survey)
-    if codes is not None:
-        findings = [*findings, *code_findings(codes, rng)]
-    if codes is not None and pairs is not None:
-        from unbraid.diagnosis.labels import pair_finding
+    wraps = loops[0].holds is False
+    codes, encode, findings = (None, survey.leading, list[Finding]()) if wraps else first_codes(survey)
+    tried = turned_by(known, lambda rows: encode(survey.points_of(rows)), rng) if known.evidence else []
+    if codes is None:
+        return [*loops, *findings, *(turned.findings[0] for turned in tried if turned.findings)], "independence", ""
+    alike = min((turned.effective for turned in tried), default=1.0)
+    effective = min(1.0, alike * survey.n / len(survey.rows))
+    plain = [*findings, *code_findings(codes, rng, effective)]
+    used = _used(tried, [*before, *loops, *plain], flat=survey.flat)
+    others = {f.key: f for turned in tried if turned is not used for f in turned.findings}
+    if used is None or used.turn is None:
+        in_doubt = codes.shape[1] > 1 and any(f.key == "separability" and f.holds is not True for f in plain)
+        return [*loops, *plain, *others.values()], "independence", twin_of(codes) if in_doubt else ""
+    others.pop("evidence_turn", None)  # it is that of the evidence that is used
+    rotated = [*findings, *code_findings(used.turn(codes), rng, effective), *used.findings]
+    return [*loops, *deciding(rotated, used.rotation), *others.values()], used.rotation, ""
 
-        place = {int(row): position for position, row in enumerate(survey.rows)}
-        findings.append(pair_finding(pairs, place, codes, rng))
-    return [loops, *findings]
+
+def _used(tried: list[Turned], plain: list[Finding], *, flat: bool) -> Turned | None:
+    """The first piece of evidence that serves; a condition only on flat data, which need it and whose theorem holds.
+
+    For curved data with a condition there are flows, which need no isometry.
+    """
+    for turned in tried:
+        held = {f.key: f.holds for f in (*plain, *turned.findings)}
+        needed = flat and verdict_of(plain) != "yes" and theorem_of(INSTEAD, rotation=turned.rotation).holds(held)
+        if turned.serves and (turned.rotation != "condition" or needed):
+            return turned
+    return None
 
 
-def _method(verdict: str, survey: Survey, findings: list[Finding]) -> tuple[str, list[str]]:
+def _method(verdict: str, survey: Survey, findings: list[Finding], rotation: str) -> tuple[str, list[str]]:
     """The name of a method and why."""
     held = {finding.assumption: finding.holds for finding in findings}
     if not held["structure"]:
         return "pca-ica", ["There is no structure to find; this shows the directions of largest variance."]
     if held.get(LOOPS) is False:
         return FOR_LOOPS, ["A factor wraps around: it needs an angle instead of a code."]
+    if rotation != "independence":
+        embedding = "pca-ica" if survey.flat else INSTEAD
+        return embedding, [f"The codes are rotated by {rotation}: {theorem_of(embedding, rotation=rotation).sentence}"]
     if verdict != "yes" and labels_serve(findings):
         return "gin", [
             "Without labels the answer would be different; the labels meet the conditions of GIN that can be checked, "
@@ -240,8 +277,8 @@ def choose(
 ) -> tuple[Diagnosis, Observations, dict[str, Any]]:
     """What is fitted after a diagnosis: its method, the evidence that this uses, and the settings for it.
 
-    HLLE+ICA replaces a recommended method that does not accept a setting, or the pairs or times that could rotate the
-    codes. Labels are used only if the diagnosis recommends a method for them.
+    HLLE+ICA replaces a recommended method that does not accept a setting. Evidence is used if the diagnosis found that
+    it determines the codes, or recommends a method for it.
 
     Parameters
     ----------
@@ -257,11 +294,9 @@ def choose(
     known : Observations
     settings : dict
     """
-    turning = next((name for name in ("pairs", "time") if name in known.evidence), None)
-    has_codes = any(finding.assumption == "independent codes" for finding in diagnosis.findings)
-    if turning and "rotation" not in settings and has_codes and not METHODS[diagnosis.method].needs:
-        settings = settings | {"rotation": turning}
-    diagnosis = _taking(diagnosis, settings)
+    if diagnosis.rotation != "independence" and "rotation" not in settings:
+        settings = settings | {"rotation": diagnosis.rotation}
+    diagnosis = _taking(replace(diagnosis, rotation=settings.get("rotation", diagnosis.rotation)), settings)
     by_rotation = ROTATIONS.get(settings.get("rotation", ""))
     used = known.only(*METHODS[diagnosis.method].needs, *([by_rotation] if by_rotation else []))
     left = [name for name in known.evidence if name not in used.evidence]

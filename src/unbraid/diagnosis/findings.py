@@ -3,14 +3,16 @@
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from unbraid.diagnosis.identified import Help, Option, helps, options
 from unbraid.methods import METHODS
 from unbraid.runtime.extras import require
 from unbraid.trust.table import ASSUMPTIONS, FIGURES
+from unbraid.trust.theorems import HARMLESS, THEOREMS, Theorem, theorem_of
 
 if TYPE_CHECKING:
     from unbraid.report.html import Report
@@ -96,6 +98,12 @@ class Diagnosis:
         Why this method.
     n_rows, n_used : int
         Rows of the data, and how many of them were examined.
+    rotation : str
+        What rotates the codes of a spectral method: "independence", or the evidence that was found to determine them.
+    evidence : tuple of str
+        What was given besides the data.
+    twin : str
+        Where the codes may be Gaussian: whether a twin made by :func:`unbraid.theory.entangle` fits as well.
     """
 
     verdict: str
@@ -105,6 +113,64 @@ class Diagnosis:
     reasons: list[str] = field(default_factory=list)
     n_rows: int = 0
     n_used: int = 0
+    rotation: str = "independence"
+    evidence: tuple[str, ...] = ()
+    twin: str = ""
+
+    @property
+    def theorem(self) -> Theorem | None:
+        """The theorem that covers the method with this evidence; None if one of its assumptions fails, is inconclusive
+        or cannot be tested."""
+        known = self._theorem
+        return known if self.n_factors and self._has_evidence and known.holds(self._held) else None
+
+    @property
+    def free(self) -> tuple[str, ...]:
+        """What stays ambiguous beyond order and sign: keys of :data:`unbraid.trust.theorems.FREE`."""
+        covered = self.n_factors and self._has_evidence
+        return self._theorem.free_given(self._held) if covered else ("everything",)
+
+    @property
+    def would_help(self) -> list[Help]:
+        """Further evidence that would identify the factors, where more than a function of each stays free."""
+        if set(self.free) <= set(HARMLESS) or (self.evidence and any(option.holds for option in self.options)):
+            return []  # with evidence, another method may do with what is there
+        return helps(self._theorem, self._held, self.evidence, self.n_factors)
+
+    @property
+    def options(self) -> list[Option]:
+        """The methods that the evidence allows, those whose assumptions hold first, then the faster ones."""
+        return options(self._held, self.evidence, self.n_rows, self._theorem) if self.n_factors else []
+
+    @property
+    def _theorem(self) -> Theorem:
+        return theorem_of(self.method, rotation=self.rotation)
+
+    @property
+    def _has_evidence(self) -> bool:
+        return set(self._theorem.evidence) <= set(self.evidence)
+
+    @property
+    def _held(self) -> dict[str, bool | None]:
+        return {f.key: f.holds for f in self.findings}
+
+    @property
+    def claims(self) -> list[str]:
+        """What is identified, what stays free, and what would help, in sentences."""
+        covered, hints = self.theorem, self.would_help
+        said = [f"Covered by a theorem: {covered.sentence} ({covered.reference})"] if covered else []
+        if "everything" in self.free:
+            said.append(
+                f"No theorem was shown to cover {self.method} on these data. {THEOREMS['none'].sentence} "
+                f"({THEOREMS['none'].reference})"
+            )
+        else:
+            said.append(f"What stays free, beside order and sign: {', '.join(self.free) or 'nothing'}.")
+        said += [self.twin] if self.twin and "everything" not in self.free else []
+        if hints:
+            asked = "; or ".join(hint.asks for hint in hints)
+            said.append(f"{_capital(hints[0].reason)}. Further evidence would identify the factors: {asked}.")
+        return said
 
     def __getitem__(self, assumption: str) -> Finding:
         """The finding on an assumption, by its name or by the key of its figure."""
@@ -147,7 +213,10 @@ class Diagnosis:
         lines = [self.answer, f"Use: {self._method_words()}", *(f"  {reason}" for reason in self.reasons), ""]
         width = max((len(f.assumption) for f in self.findings), default=0)
         lines += [f"{_mark(f)} {f.assumption:{width}s}  {f.words}" for f in self.findings]
-        lines += ["", LEGEND]
+        lines += ["", LEGEND, "", "What is identified:", *(f"  {claim}" for claim in self.claims)]
+        if self.evidence and self.options:
+            lines += ["", f"Methods that use {' or '.join(self.evidence)}:"]
+            lines += [f"  {_sign(option.holds)} {option}" for option in self.options]
         lines += ["", "What would help:", *(f"  {remedy}" for remedy in self.remedies)] if self.remedies else []
         return "\n".join(lines)
 
@@ -167,7 +236,15 @@ class Diagnosis:
         -------
         str
         """
-        text = json.dumps(_finite(asdict(self) | {"answer": self.answer, "remedies": self.remedies}), indent=1)
+        derived = {
+            "answer": self.answer,
+            "remedies": self.remedies,
+            "theorem": None if self.theorem is None else asdict(self.theorem),
+            "free": self.free,
+            "would_help": [asdict(hint) for hint in self.would_help],
+            "options": [asdict(option) for option in self.options],
+        }
+        text = json.dumps(_finite(asdict(self) | derived), indent=1)
         if path is not None:
             Path(path).write_text(text + "\n", encoding="utf-8")
         return text
@@ -189,6 +266,13 @@ class Diagnosis:
         page.text(f"Method: {self._method_words()}", *self.reasons)
         if self.remedies:
             page.heading("What would help").text(*self.remedies)
+        page.heading("What is identified").text(*self.claims)
+        if self.evidence and self.options:
+            page.heading(f"Methods that use {' or '.join(self.evidence)}").table(
+                ["method", "theorem", "assumptions", "in doubt", "cost"],
+                [[" ".join([o.method, *(f"{k}={v}" for k, v in o.parameters.items())]), THEOREMS[o.theorem].reference,
+                  HOLDS[o.holds], "; ".join(o.doubts), o.cost] for o in self.options],
+            )  # fmt: skip
         page.section("What was measured").table(
             ["assumption", "", "figure", "threshold", "power", "in words"],
             [[f.assumption, HOLDS[f.holds], *map(_short, (f.figure, f.threshold, f.power)), _with_violation(f)]
@@ -221,6 +305,20 @@ def measured(key: str, figure: float, words: str, *, otherwise: bool | None = Fa
     return finding(key, True if FIGURES[key].holds(figure) else otherwise, figure, words)
 
 
+OF_CODES = ("rotation_doubt", "dependence", "raggedness", "emptiness", "separability")
+OF_EVIDENCE = ("autocorrelation", "evidence_turn", "pair_sparsity", "conditional_dependence", "labelled_rows")
+
+
+def deciding(findings: Sequence[Finding], rotation: str) -> list[Finding]:
+    """The findings on codes that evidence rotates: what its theorem assumes decides, the rest informs.
+
+    >>> deciding([finding("separability", False, 0.1, "")], "time")[0].decides
+    False
+    """
+    needed = {key for premise in theorem_of("hessian-ica", rotation=rotation).assumptions for key in premise.figures}
+    return [replace(f, decides=f.key in needed) if f.key in OF_CODES + OF_EVIDENCE else f for f in findings]
+
+
 def verdict_of(findings: Sequence[Finding]) -> str:
     """ "no" if a deciding assumption fails, "unsure" if one is inconclusive, else "yes".
 
@@ -234,11 +332,20 @@ def verdict_of(findings: Sequence[Finding]) -> str:
 def labels_serve(findings: list[Finding]) -> bool:
     """Whether a conditional method has what it needs."""
     about = [f for f in findings if f.families == FLOWS]
-    return bool(about) and all(f.holds is not False for f in about) and about[0].holds is True
+    informative = any(f.holds for f in findings if f.key in ("class_information", "evidence_turn"))
+    return informative and bool(about) and all(f.holds is not False for f in about) and about[0].holds is True
 
 
 def _mark(finding: Finding) -> str:
     return "+" if finding.holds else "?" if finding.holds is None else "!" if finding.decides else "-"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _sign(holds: bool | None) -> str:
+    return "+" if holds else "?" if holds is None else "-"
 
 
 def _with_violation(finding: Finding) -> str:

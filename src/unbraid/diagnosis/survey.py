@@ -81,6 +81,15 @@ class Survey:
         """Whether more points lie apart than a few outliers."""
         return not FIGURES["apart"].holds(self.pieces[0])
 
+    def points_of(self, rows: NDArray[np.intp]) -> Floats:
+        """Rows of the data by their numbers, in increasing order, in the principal components above the noise."""
+        blocks = [self.look.reduction(block) for block in Rows(self.source).picked(rows)]
+        return np.concatenate(blocks)[:, : self.points.shape[1]]
+
+    def leading(self, points: Floats) -> Floats:
+        """As many principal components as there are factors."""
+        return points[:, : self.d]
+
     @cached_property
     def noise(self) -> float:
         """Share of the variance of a neighbourhood off its tangent."""

@@ -109,7 +109,7 @@ def _add_codes(page: Report, fit: Fitted) -> None:
         ).figure(
             plot_traversals(
                 fit.model.inverse_transform, codes, span="quantiles", base="median", order=summary.order,
-                most=summary.n_shown, names=names, angles=columns_of("circle", summary.kinds),
+                most=summary.n_shown, names=names, angles=columns_of("circle", summary.kinds) if summary.kinds else [],
             )
         )  # fmt: skip
     if summary.reconstructs:

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -23,15 +23,16 @@ from unbraid.manifold.spectra import has_structure
 from unbraid.runtime.determinism import check_random_state, one_blas_thread
 from unbraid.runtime.extras import require
 from unbraid.runtime.progress import bar
-from unbraid.spectral.diagnostics import diagnose, warn_of
+from unbraid.spectral.diagnostics import Diagnostics, diagnose, warn_of
 from unbraid.spectral.extension import LocalMaps
-from unbraid.spectral.ica import Rotation, whitening
+from unbraid.spectral.ica import Rotation, Whitening, whitening
 from unbraid.spectral.landmarks import POOL, Embedded, embed_more, embed_points, solved
 from unbraid.spectral.selection import RULES, Number, Selection, number_of_factors, pca_candidates
 from unbraid.spectral.summary import spectral_summary
 from unbraid.spectral.trial import Choice, Embedding, Settings
 
 Evidence = Callable[[Floats], Floats]  # from the whitened embedding of all rows to the matrix of the codes
+Concerns = Callable[[Floats], list[str]]  # from the same to what is wrong with the evidence
 Unmixing = tuple[Floats, Floats, Rotation | None]
 
 
@@ -49,6 +50,7 @@ class SpectralEstimator(Exportable):
     """Base of the embeddings and their ICA versions; a subclass defines how neighbourhoods become eigenvectors."""
 
     kind: ClassVar[str]
+    diagnostics_: Diagnostics
     _other_embedding: ClassVar[tuple[str, Embedding]]  # its name, and one that rests on other assumptions
     _parameter_constraints = {
         "n_factors": COUNT_OR_AUTO,
@@ -107,7 +109,7 @@ class SpectralEstimator(Exportable):
         """
         return self._fit(X, None)
 
-    def _fit(self, X: Any, evidence: Evidence | None) -> Self:
+    def _fit(self, X: Any, evidence: Evidence | None, concerns: Concerns = lambda Z: []) -> Self:
         """Fit, and rotate the codes by this evidence about all rows; None leaves it to the settings."""
         rng = check_random_state(self.random_state)
         data = self._read(X)
@@ -118,8 +120,15 @@ class SpectralEstimator(Exportable):
             return self
         found, number = self._embed(data, rng) if start is None else self._embed_from(start, data, rng)
         with one_blas_thread():
-            unmixing = self._unmix_by(evidence, X, found) if evidence else found.choice.unmix(found.fresh, rng)
+            doubts: list[str] = []
+            if evidence:
+                white, Z = self._whitened(X, found)
+                unmixing: Unmixing = white.mean, evidence(Z) @ white.matrix, None
+                doubts = concerns(Z)
+            else:
+                unmixing = found.choice.unmix(found.fresh, rng)
             self._finish(found, unmixing, number, rng)
+            self.diagnostics_ = replace(self.diagnostics_, concerns=self.diagnostics_.concerns + doubts)
             self._find_again(found, X, evidence, rng)
         warn_of(self.diagnostics_.concerns, stacklevel=2)
         return self
@@ -173,11 +182,11 @@ class SpectralEstimator(Exportable):
     def _find_again(self, found: Embedded, X: Any, evidence: Evidence | None, rng: np.random.RandomState) -> None:
         """Refits; an embedding alone has no codes that could be reproduced one by one."""
 
-    def _unmix_by(self, evidence: Evidence, X: Any, found: Embedded) -> tuple[Floats, Floats, None]:
-        """Mean and matrix from the embedding of every row of X, in their order."""
+    def _whitened(self, X: Any, found: Embedded) -> tuple[Whitening, Floats]:
+        """The whitened embedding of every row of X, in their order."""
         rows = self._map_rows(X, found.maps, found.choice.settings.n_factors, found.choice.points.shape[1])
         white = whitening(rows)
-        return white.mean, evidence(white(rows)) @ white.matrix, None
+        return white, white(rows)
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Fit, and return the codes (n, n_factors) of X, as ``transform`` does."""

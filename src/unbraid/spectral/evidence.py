@@ -5,15 +5,24 @@ Each function takes the whitened embedding Z (n, d) and returns the matrix (d, d
 that share factors, under conditions, or with a few labels.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize
+from scipy.optimize import linear_sum_assignment, minimize
 
 from unbraid.data.observations import Observations
+from unbraid.data.order import steps
 from unbraid.manifold.neighbors import Floats
 from unbraid.manifold.reduction import inverse_root
+from unbraid.spectral.ica import whitening
+from unbraid.trust.table import FIGURES
+from unbraid.trust.warnings import format_warning
 
 LAGS = 10
+LEAST = 0.25  # share of the rows that must have a successor at a lag, for the lag to count
+SPLITS, BLOCKS = 12, 8  # of the evidence, to see whether its halves agree
 TRIMMED = 0.01  # share of the points, at each end of a code
 
 # What each rotation uses of the evidence.
@@ -29,13 +38,13 @@ ROTATIONS = {
 
 def rotation_matrix(rotation: str, Z: Floats, known: Observations) -> Floats:
     """The matrix by the named evidence, which must have been given to ``fit``."""
-    if rotation == "support":
-        return by_support(Z)
-    if rotation == "time":
-        return by_time(Z if known.time is None else Z[np.argsort(known.time, kind="stable")])
-    if rotation == "pairs":
-        return by_pairs(Z, known.pairs)
-    return by_condition(Z, known.labels) if rotation == "condition" else by_labels(Z, known.labels)
+    return by_support(Z) if rotation == "support" else BY[rotation](Z, given_to(rotation, known, len(Z)))
+
+
+def given_to(rotation: str, known: Observations, n: int) -> NDArray[Any]:
+    """What a rotation uses of the evidence; without times the rows are in their order."""
+    given = getattr(known, ROTATIONS[rotation] or "")
+    return np.arange(n) if given is None else given
 
 
 def rotation_for(known: Observations) -> str:
@@ -99,14 +108,60 @@ def by_support(Z: Floats, n_starts: int | None = None) -> Floats:
     return _unit_rows(min(ends, key=lambda end: end.fun).x.reshape(d, d))
 
 
-def by_time(Z: Floats) -> Floats:
+def by_time(Z: Floats, time: NDArray[Any]) -> Floats:
     """Joint diagonalisation of the covariances between times t and t + 1, ..., t + 10 (SOBI, Belouchrani 1997).
 
-    Right for rows in order of time whose factors have different autocorrelations, even if they are Gaussian.
+    Right for rows whose factors have different autocorrelations, even if they are Gaussian. No step crosses a gap in
+    time; lags that fewer than a quarter of the rows have are left out.
     """
-    lags = range(1, min(LAGS, len(Z) // 4) + 1)
-    delayed = [Z[:-lag].T @ Z[lag:] / (len(Z) - lag) for lag in lags]
-    return joint_diagonaliser(np.stack([(C + C.T) / 2 for C in delayed]))
+    return joint_diagonaliser(np.stack([(C + C.T) / 2 for C, _ in _delayed(Z, time)]))
+
+
+def _delayed(Z: Floats, time: NDArray[Any]) -> list[tuple[Floats, int]]:
+    """Covariances with the rows 1, 2, ... steps later, and from how many pairs of rows each is."""
+    found = []
+    for lag in range(1, min(LAGS, len(Z) - 1) + 1):
+        try:
+            earlier, later = steps(time, lag).T
+        except ValueError:
+            if lag == 1:  # times that are equal, or no two rows without a gap between them
+                raise
+            break
+        if lag > 1 and len(earlier) < LEAST * len(Z):
+            break
+        found.append((Z[earlier].T @ Z[later] / len(earlier), len(earlier)))
+    return found
+
+
+def autocorrelation(Z: Floats, time: NDArray[Any]) -> float:
+    r"""How far whitened rows are from an order without meaning, in standard deviations.
+
+    With :math:`C_k` the covariance of the rows with those k steps later, from :math:`m_k` pairs of rows, and K lags,
+    :math:`Q = \sum_k m_k \|C_k\|^2` has the mean :math:`K d^2` and twice that variance if the rows are shuffled; the
+    figure is :math:`(Q - K d^2) / \sqrt{2 K d^2}` (Hosking 1980).
+
+    >>> walk = np.cumsum(np.random.default_rng(0).normal(size=300))[:, None]
+    >>> white = (walk - walk.mean()) / walk.std()
+    >>> shuffled = np.random.default_rng(0).permutation(white)
+    >>> autocorrelation(white, np.arange(300)) > 100 > 3 > autocorrelation(shuffled, np.arange(300))
+    True
+    """
+    delayed = _delayed(Z, time)
+    usual = len(delayed) * Z.shape[1] ** 2
+    return float((sum(m * np.square(C).sum() for C, m in delayed) - usual) / (2 * usual) ** 0.5)
+
+
+def effective_share(Z: Floats, time: NDArray[Any]) -> float:
+    r"""The share of the rows that independent ones would need for the same precision: :math:`1 / (1 + 2 \sum_k r_k^2)`.
+
+    It is that of squares of Gaussian factors with autocorrelations :math:`r_k` (Bartlett), here their mean square.
+
+    >>> z = np.random.default_rng(0).normal(size=(2000, 1))
+    >>> effective_share(z, np.arange(2000)) > 0.95
+    True
+    """
+    squares = [np.square(C).sum() / len(C) - len(C) / m for C, m in _delayed(Z, time)]
+    return float(1 / (1 + 2 * sum(max(0.0, square) for square in squares)))
 
 
 def by_pairs(Z: Floats, pairs: NDArray[np.intp]) -> Floats:
@@ -115,17 +170,25 @@ def by_pairs(Z: Floats, pairs: NDArray[np.intp]) -> Floats:
     The rotation that diagonalises the fourth moments of the whitened differences. Right for factors of any
     distribution if the members of a pair differ in one factor, and nearly right if they differ in a few.
     """
+    pairs = pairs[~identical(Z, pairs)]
     if len(pairs) < 10 * Z.shape[1]:
         raise ValueError(
-            f"{len(pairs)} pairs are too few for {Z.shape[1]} factors; provide at least {10 * Z.shape[1]}."
+            f"{len(pairs)} pairs of rows that differ are too few for {Z.shape[1]} factors; provide at least "
+            f"{10 * Z.shape[1]}."
         )
-    steps = Z[pairs[:, 0]] - Z[pairs[:, 1]]
-    moments = steps.T @ steps / len(steps)
+    moves = Z[pairs[:, 0]] - Z[pairs[:, 1]]
+    moments = moves.T @ moves / len(moves)
     white = inverse_root(moments, 1e-12 * float(np.linalg.norm(moments, 2)))
-    D = steps @ white.T
+    D = moves @ white.T
     # Slices of the fourth moments: where one factor differs at a time, the right rotation diagonalises all of them.
     slices = [(D * (D[:, [a]] * D[:, [b]])).T @ D / len(D) for a in range(D.shape[1]) for b in range(a + 1)]
     return _unit_rows(joint_diagonaliser(np.stack(slices)) @ white)
+
+
+def identical(Z: Floats, pairs: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """The pairs whose two rows are the same point, which say nothing about the factors."""
+    same = Z[pairs[:, 0]] - Z[pairs[:, 1]]
+    return np.abs(same).max(axis=1, initial=0.0) < 1e-9
 
 
 def by_condition(Z: Floats, y: ArrayLike) -> Floats:
@@ -152,6 +215,7 @@ def by_condition(Z: Floats, y: ArrayLike) -> Floats:
 def by_labels(Z: Floats, y: ArrayLike) -> Floats:
     """Least squares from the embedding to the factors of the rows that have them; others are NaN."""
     labels = np.asarray(y, dtype=np.float64)
+    labels = labels[:, None] if labels.ndim == 1 else labels
     if labels.shape != Z.shape:
         raise ValueError(f"labels have shape {labels.shape}; rotation='labels' needs {Z.shape}, one column per factor.")
     known = np.isfinite(labels).all(axis=1)
@@ -164,6 +228,88 @@ def by_labels(Z: Floats, y: ArrayLike) -> Floats:
     if np.linalg.cond(matrix) > 1e6:
         raise ValueError("the known labels do not span the factors: some column is constant or depends on others.")
     return _unit_rows(matrix)
+
+
+BY: dict[str, Callable[[Floats, Any], Floats]] = {
+    "time": by_time,
+    "pairs": by_pairs,
+    "condition": by_condition,
+    "labels": by_labels,
+}
+
+
+def evidence_turn(rotation: str, Z: Floats, given: NDArray[Any]) -> float:
+    """Degrees between the codes that two halves of the evidence find: the largest angle, root mean square over splits.
+
+    Where the evidence does not determine the codes, each half finds others. Halves of time consist of blocks, and are
+    whitened by themselves: a slow factor varies less in a part of the recording.
+
+    Parameters
+    ----------
+    rotation : str
+    Z : array (n, d)
+        Whitened.
+    given : array
+        The evidence.
+
+    Returns
+    -------
+    float
+        0 for one code; NaN if a half of the evidence is too little to rotate by.
+    """
+    if Z.shape[1] == 1:
+        return 0.0
+    rng = np.random.RandomState(0)
+    if rotation == "time":
+        order = np.argsort(given, kind="stable")
+    elif rotation == "labels":
+        order = rng.permutation(np.flatnonzero(np.isfinite(given.reshape(len(given), -1)).all(axis=1)))
+    else:
+        order = rng.permutation(len(given))
+    blocks, turns = np.array_split(order, BLOCKS), []
+    for _ in range(SPLITS):
+        mixed = rng.permutation(BLOCKS)
+        halves = [np.concatenate([blocks[i] for i in half]) for half in np.split(mixed, 2)]
+        try:
+            turns.append(angle_between(*(_by_half(rotation, Z, given, half) for half in halves)))
+        except ValueError:
+            return float("nan")
+    return float(np.sqrt(np.mean(np.square(turns))))
+
+
+def _by_half(rotation: str, Z: Floats, given: NDArray[Any], half: NDArray[np.intp]) -> Floats:
+    if rotation == "pairs":
+        return by_pairs(Z, given[half])
+    if rotation != "time":
+        return BY[rotation](Z[half], given[half])
+    white = whitening(Z[half])
+    return _unit_rows(by_time(white(Z[half]), given[half]) @ white.matrix)
+
+
+def angle_between(first: Floats, second: Floats) -> float:
+    """The largest angle in degrees between matched rows of two matrices with rows of length 1.
+
+    >>> round(angle_between(np.eye(2), np.array([[0.0, -1.0], [np.cos(0.1), np.sin(0.1)]])), 3)
+    5.73
+    """
+    cosines = np.abs(first @ second.T)
+    return float(np.degrees(np.arccos(np.clip(cosines[linear_sum_assignment(-cosines)].min(), 0, 1))))
+
+
+def evidence_concerns(rotation: str, Z: Floats, known: Observations) -> list[str]:
+    """What is wrong with the evidence that rotates a whitened embedding, as messages of warnings."""
+    if rotation not in BY or Z.shape[1] == 1:
+        return []
+    given, found = given_to(rotation, known, len(Z)), list[str]()
+    if rotation == "pairs" and (same := int(identical(Z, given).sum())):
+        found.append(format_warning("UB305", count=same, of=len(given)))
+    if rotation == "time" and not FIGURES["autocorrelation"].holds(ordered := autocorrelation(Z, given)):
+        return [*found, format_warning("UB108", figure=ordered, usual=FIGURES["autocorrelation"].limit())]
+    turn = evidence_turn(rotation, Z, given)
+    if turn > FIGURES["evidence_turn"].limit():  # NaN where there is too little to tell
+        what = ROTATIONS[rotation]
+        found.append(format_warning("UB109", evidence=what, turn=turn, usual=FIGURES["evidence_turn"].limit()))
+    return found
 
 
 def joint_diagonaliser(matrices: Floats) -> Floats:

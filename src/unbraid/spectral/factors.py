@@ -10,7 +10,7 @@ from unbraid.manifold.neighbors import Floats
 from unbraid.runtime.progress import bar
 from unbraid.spectral.base import Evidence, SpectralEstimator
 from unbraid.spectral.embeddings import LTSA, HessianEigenmaps, LaplacianEigenmaps
-from unbraid.spectral.evidence import ROTATIONS, check_rotation, rotation_matrix
+from unbraid.spectral.evidence import ROTATIONS, check_rotation, evidence_concerns, rotation_matrix
 from unbraid.spectral.ica import CONTRAST
 from unbraid.spectral.landmarks import Embedded
 from unbraid.spectral.trial import Settings
@@ -65,7 +65,8 @@ class FollowedByICA(SpectralEstimator):
             Row numbers of pairs that differ in few factors, or one number per row that both rows of a pair share, for
             ``rotation="pairs"``.
         time : array (n,), optional
-            Numbers or dates, for ``rotation="time"``; without it the rows are assumed to be in order of time.
+            Numbers or dates, each row its own, for ``rotation="time"``; no step crosses a gap. Without it the rows are
+            assumed to be in order of time.
 
         Returns
         -------
@@ -76,7 +77,11 @@ class FollowedByICA(SpectralEstimator):
         if self.rotation == "independence" and not known.evidence:
             return self._fit(known, None)
         check_rotation(self.rotation, known)
-        return self._fit(known, lambda Z: rotation_matrix(self.rotation, Z, known))
+        return self._fit(
+            known,
+            lambda Z: rotation_matrix(self.rotation, Z, known),
+            lambda Z: evidence_concerns(self.rotation, Z, known),
+        )
 
     def _find_again(self, found: Embedded, X: Any, evidence: Evidence | None, rng: np.random.RandomState) -> None:
         if self.trust == "cheap":
@@ -84,8 +89,10 @@ class FollowedByICA(SpectralEstimator):
         from unbraid.spectral.refits import found_again, reliability_of
 
         def unmix(again: Embedded) -> tuple[Floats, Floats]:
-            mean, matrix, _ = self._unmix_by(evidence, X, again) if evidence else again.choice.unmix(again.fresh, rng)
-            return mean, matrix
+            if evidence:
+                white, Z = self._whitened(X, again)
+                return white.mean, evidence(Z) @ white.matrix
+            return again.choice.unmix(again.fresh, rng)[:2]
 
         with bar("refit", show=self.progress) as advance:
             reliability = reliability_of(found.choice, self.maps_.codes, unmix, self._other_embedding, rng, advance)

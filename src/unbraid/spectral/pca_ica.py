@@ -16,7 +16,8 @@ from unbraid.manifold.spectra import has_structure
 from unbraid.runtime.determinism import check_random_state
 from unbraid.runtime.extras import require
 from unbraid.spectral.diagnostics import warn_of
-from unbraid.spectral.ica import CONTRAST, best_rotation, excess_kurtosis, whitening
+from unbraid.spectral.evidence import ROTATIONS, check_rotation, evidence_concerns, rotation_matrix
+from unbraid.spectral.ica import CONTRAST, Rotation, best_rotation, excess_kurtosis, whitening
 from unbraid.spectral.selection import given_factors, number_of_factors
 from unbraid.spectral.summary import linear_summary
 
@@ -29,7 +30,7 @@ class PCAICA(Exportable):
     Parameters
     ----------
     n_factors : int or "auto"
-    contrast, n_init, random_state
+    rotation, contrast, n_init, random_state
         As :class:`HessianICA`.
 
     Attributes
@@ -40,6 +41,10 @@ class PCAICA(Exportable):
         ``codes @ mixing_.T + mean_`` is the inverse.
     mean_ : array (n_features,)
     kurtosis_ : array (n_factors,)
+    rotation_ : Rotation or None
+        The search for independent codes; None if other evidence rotated them.
+    concerns_ : list of str
+        What is wrong with that evidence.
     n_factors_ : int
 
     Examples
@@ -55,23 +60,39 @@ class PCAICA(Exportable):
 
     _parameter_constraints = {
         "n_factors": COUNT_OR_AUTO,
+        "rotation": tuple(ROTATIONS),
         "contrast": CONTRAST,
         "n_init": COUNT,
         "random_state": RANDOM_STATE,
     }
 
     def __init__(
-        self, n_factors: int | str = 2, *, contrast: str = "logcosh", n_init: int = 3, random_state: Any = None
+        self,
+        n_factors: int | str = 2,
+        *,
+        rotation: str = "independence",
+        contrast: str = "logcosh",
+        n_init: int = 3,
+        random_state: Any = None,
     ) -> None:
         self.n_factors = n_factors
+        self.rotation = rotation
         self.contrast = contrast
         self.n_init = n_init
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Find the principal directions, then rotate; X as in :class:`HessianICA`."""
+    @property
+    def uses(self) -> tuple[str, ...]:
+        used = ROTATIONS.get(self.rotation)
+        return (used,) if used else ()
+
+    def fit(self, X: Any, y: Any = None, *, pairs: Any = None, time: Any = None) -> Self:
+        """Find the principal directions, then rotate; data and evidence as in :class:`HessianICA`."""
+        self._check_parameters()  # the rotation says which evidence is used
+        known = self._observed(X, y if "labels" in self.uses else None, pairs=pairs, time=time)
+        check_rotation(self.rotation, known)
         rng = check_random_state(self.random_state)
-        data = self._read(X)
+        data = self._read(known)
         sample = data.sample(affordable_rows(data.n_features, data.float_dtype.itemsize, 20_000), rng)
         if len(sample) < 2:
             raise ValueError(f"Found array with {len(sample)} sample(s) while a minimum of 2 is required.")
@@ -86,16 +107,29 @@ class PCAICA(Exportable):
         P = np.ascontiguousarray(P[:, :d])
         white = whitening(P)
         Z = white(P)
-        self.rotation_ = best_rotation(Z, contrast=self.contrast, n_init=self.n_init, random_state=rng)
-        signs = np.sign((Z @ self.rotation_.matrix.T).T @ P[:, 0])
-        rotation = self.rotation_.matrix * np.where(signs == 0, 1, signs)[:, None]
+        self.rotation_: Rotation | None = None
+        self.concerns_: list[str] = []
+        if self.rotation == "independence":
+            self.rotation_ = best_rotation(Z, contrast=self.contrast, n_init=self.n_init, random_state=rng)
+            matrix = self.rotation_.matrix
+        else:
+            rows = np.concatenate([reduction(block.reshape(len(block), -1))[:, :d] for block in self._read_new(known)])
+            matrix = rotation_matrix(self.rotation, white(rows), known)
+            self.concerns_ = evidence_concerns(self.rotation, white(rows), known)
+        signs = np.sign((Z @ matrix.T).T @ P[:, 0])
+        rotation = matrix * np.where(signs == 0, 1, signs)[:, None]
         unmixing = rotation @ white.matrix
         self.components_ = unmixing @ reduction.components[:d]
         self.mixing_ = reduction.components[:d].T @ np.linalg.inv(unmixing)
         self.mean_ = reduction.mean + white.mean @ reduction.components[:d]
         self.kurtosis_ = excess_kurtosis(Z @ rotation.T)
         self.n_factors_ = d
+        warn_of(self.concerns_, stacklevel=2)
         return self
+
+    def fit_transform(self, X: Any, y: Any = None, *, pairs: Any = None, time: Any = None) -> Any:
+        """Fit, and return the codes (n, n_factors) of X."""
+        return self.fit(X, y, pairs=pairs, time=time).transform(X)
 
     def transform(self, X: Any) -> Any:
         """Codes (n, n_factors); a Dask array gives a Dask array."""

@@ -42,9 +42,10 @@ def linear_summary(model: "PCAICA") -> Summary:
     return Summary(
         title_of(model),
         [
-            _stability(model.rotation_.stability, model.rotation_.converged),
+            *([_stability(model.rotation_.stability, model.rotation_.converged)] if model.rotation_ else []),
             Fact.of("kurtosis", _signed(model.kurtosis_)),
         ],
+        concerns=list(model.concerns_),
         note="A linear method: correct only if the factors mix linearly, which it cannot check.",
         n_shown=model.n_factors_,
     )

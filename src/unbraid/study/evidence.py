@@ -46,5 +46,8 @@ def _read(files: Mapping[str, str]) -> dict[str, np.ndarray]:
     for name, file in files.items():
         if not Path(file).is_file():
             raise ValueError(f"{name} is {file!r}; no such file exists in {Path.cwd()}.")
-    read = {name: read_array(Path(file)) for name, file in files.items()}
+    read = {
+        name: read_array(Path(file), text=name in ("labels", "time", "sets"), gaps=name == "labels")
+        for name, file in files.items()
+    }
     return {name: values[:, 0] if values.shape[1:] == (1,) else values for name, values in read.items()}

@@ -164,7 +164,10 @@ def _check_evidence(spec: StudySpec, fail: Fail) -> None:
     for i, data in enumerate(spec.datasets):
         if not data.evidence:
             continue
-        first = next(iter(data.evidence))
+        key_of = {"labels": "condition"} if data.condition is not None else {}
+        first = next(key_of.get(name, name) for name in data.evidence)
+        if data.labels is not None and data.condition is not None:
+            fail(("datasets", i, "condition"), "labels and condition are both given; a row has one. Remove one.")
         if data.rows is None:
             fail(("datasets", i, first), "this needs rows that are drawn once. Set rows here.")
         try:
@@ -178,7 +181,10 @@ def _check_evidence(spec: StudySpec, fail: Fail) -> None:
         }
         for name in sorted(set(data.evidence).difference(*uses.values())):
             users = ", ".join(methods_using(name)) or "none"
-            fail(("datasets", i, name), f"no method here uses {name} with its parameters. Methods that can: {users}.")
+            fail(
+                ("datasets", i, key_of.get(name, name)),
+                f"no method here uses {name} with its parameters. Methods that can: {users}.",
+            )
         for m in spec.methods:
             if m.rows is not None and uses.get(m.title, set()) & set(data.evidence):
                 fail(("datasets", i, first), f"{m.title} draws its own rows. Remove its rows.")

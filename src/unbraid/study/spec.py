@@ -61,7 +61,9 @@ class DataSpec(_Part):
         Files (``.npy``, ``.npz`` with one array, ``.csv``) with what is known about these ``rows``
         (:func:`unbraid.study.training_rows` draws them), see :class:`unbraid.Observations`; paths are relative to the
         working directory. Each method receives what it uses with its parameters, and its fingerprint is part of a
-        run's address.
+        run's address. Labels with empty cells are the factors of some rows.
+    condition : str, optional
+        The same as ``labels``: a file with the condition of each row.
     seeds : int or list of int, optional
         Overrides the study's.
     """
@@ -76,12 +78,14 @@ class DataSpec(_Part):
     time: str | None = None
     sets: str | None = None
     covariates: str | None = None
+    condition: str | None = None
     seeds: Seeds | None = None
 
     @property
     def evidence(self) -> dict[str, str]:
         """The file of each piece of evidence."""
-        return {name: getattr(self, name) for name in EVIDENCE if getattr(self, name) is not None}
+        found = {name: getattr(self, name) for name in EVIDENCE if getattr(self, name) is not None}
+        return found if self.condition is None else found | {"labels": self.condition}
 
     @property
     def title(self) -> str:

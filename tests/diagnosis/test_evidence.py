@@ -1,0 +1,153 @@
+"""What is claimed with and without evidence: the theorem, what stays free, what would help, and what is fitted."""
+
+import json
+
+import numpy as np
+import pytest
+
+import unbraid as ub
+from tests.facts import facts
+from tests.spectral.manifolds import bent_sheets
+from unbraid.trust.theorems import FREE, THEOREMS
+
+N = 600
+MIX = np.random.default_rng(7).normal(size=(2, 5))
+
+
+def in_time(rates, n=N):
+    """Gaussian factors, flat data."""
+    rng = np.random.default_rng(1)
+    z = rng.normal(size=(n, 2))
+    for t in range(1, n):
+        z[t] += np.array(rates) * z[t - 1]
+    return z, z @ MIX
+
+
+@pytest.fixture(scope="module")
+def gaussian():
+    return np.random.default_rng(0).normal(size=(N, 2))
+
+
+@pytest.fixture(scope="module")
+def without(gaussian):
+    return ub.diagnose(gaussian @ MIX)
+
+
+def test_a_theorem_covers_a_yes():
+    found = ub.diagnose(bent_sheets(500)[0])
+    assert (found.verdict, found.theorem, found.free) == ("yes", THEOREMS["horan"], ("function per factor",))
+    assert (found.would_help, found.twin) == ([], "")
+    flat = ub.diagnose(np.random.default_rng(0).uniform(size=(N, 2)) @ MIX)
+    assert (flat.theorem.id, flat.free) == ("comon", ("scale",))
+
+
+def test_gaussian_factors_may_be_rotated_and_their_twin_fits_as_well(without):
+    assert without.theorem is None
+    assert without.free == ("scale", "rotation")
+    assert without.twin.startswith("A twin")
+    assert {hint.evidence for hint in without.would_help} == {"time", "pairs", "labels"}
+    assert any("5 rows" in hint.asks for hint in without.would_help)
+    assert {hint.reason for hint in without.would_help} <= {"Gaussian factors", "Gaussian factors, a rotation in doubt"}
+
+
+@pytest.mark.parametrize("kind", ["dependent", "noise", "clusters"])
+def test_nothing_is_claimed_where_no_theorem_holds(kind):
+    rng = np.random.default_rng(0)
+    z = rng.uniform(size=(3 * N, 2))
+    X = {
+        "dependent": z[z.sum(axis=1) < 1][:N] @ MIX,
+        "noise": rng.normal(size=(N, 6)),
+        "clusters": 9 * np.eye(5)[rng.integers(3, size=N)] + rng.normal(size=(N, 5)),
+    }[kind]
+    found = ub.diagnose(X)
+    assert (found.theorem, found.free) == (None, ("everything",))
+    assert "sobi" not in [hint.theorem for hint in found.would_help]
+    assert (found.would_help == []) == (kind == "noise")
+
+
+def test_order_in_time_identifies_gaussian_factors_of_different_rates():
+    z, X = in_time((0.9, 0.2))
+    order = np.random.default_rng(3).permutation(N)
+    found = ub.diagnose(X[order], time=order)
+    assert (found.verdict, found.method, found.rotation) == ("yes", "pca-ica", "time")
+    assert (found.theorem.id, found.free, found.would_help) == ("sobi", ("scale",), [])
+    assert found["order in time"].holds
+    assert found["evidence determines the codes"].holds
+    assert {o.holds for o in found.options if o.parameters == {"rotation": "time"}} == {True}
+    model = ub.fit(X[order], time=order, random_state=0)
+    assert (type(model), model.rotation, list(model.evidence_)) == (ub.PCAICA, "time", ["time"])
+    assert ub.metrics.mcc(z[order], model.transform(X[order])) > 0.99
+
+
+@pytest.mark.parametrize("wrong", ["shuffled", "one rate"])
+def test_time_that_says_nothing_is_not_used(wrong):
+    _, X = in_time((0.5, 0.5) if wrong == "one rate" else (0.6, 0.1))
+    time = np.arange(N) if wrong == "one rate" else np.random.default_rng(0).permutation(N)
+    found = ub.diagnose(X, time=time)
+    assert found["order in time"].holds is (wrong == "one rate")
+    assert found["evidence determines the codes"].holds is False
+    assert (found.rotation, found.theorem, found.free) == ("independence", None, ("scale", "rotation"))
+    assert "time" not in [hint.evidence for hint in found.would_help]
+
+
+def test_pairs_conditions_and_a_few_labels_identify_gaussian_factors(gaussian):
+    rng, half = np.random.default_rng(0), N // 2
+    z = gaussian.copy()
+    kept = rng.integers(2, size=half)
+    z[half + np.arange(half), kept] = z[np.arange(half), kept]
+    pairs = np.c_[:half, half:N]
+    found = ub.diagnose(z @ MIX, pairs=pairs)
+    assert (found.verdict, found.rotation, found.theorem.id) == ("yes", "pairs", "sparse-pairs")
+    assert ub.diagnose(gaussian @ MIX, pairs=pairs).free == ("scale", "rotation")
+    labels = np.full((N, 2), np.nan)
+    labels[:20] = gaussian[:20]
+    known = ub.diagnose(gaussian @ MIX, labels)
+    assert (known.verdict, known.rotation, known.free) == ("yes", "labels", ())
+    model = ub.fit(gaussian @ MIX, labels=labels, random_state=0)
+    assert np.abs(np.corrcoef(gaussian.T, model.transform(gaussian @ MIX).T)[:2, 2:]).max(axis=1).min() > 0.999
+    few = ub.diagnose(gaussian @ MIX, np.where(np.arange(N)[:, None] < 3, gaussian, np.nan))
+    assert few["labelled rows"].holds is False
+    assert few.rotation == "independence"
+
+
+def test_a_condition_identifies_flat_factors_and_an_idle_one_does_not():
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=1500)
+    z = rng.normal(size=(1500, 2)) * np.array([[1, 0.8], [0.7, 1], [1, 1.3]])[y]
+    found = ub.diagnose(z @ MIX, y)
+    held = {option.parameters.get("rotation"): option.holds for option in found.options}
+    assert held["condition"] is True
+    assert "labels" not in held, "labels of a condition are no factors"
+    idle = ub.diagnose(rng.normal(size=(N, 2)) @ MIX, rng.integers(5, size=N))
+    assert idle["evidence determines the codes"].holds is False
+    assert (idle.method, idle.free) == ("pca-ica", ("scale", "rotation"))
+
+
+def test_every_form_says_what_is_identified(without, tmp_path):
+    read = json.loads(without.to_json(tmp_path / "d.json"))
+    assert (read["theorem"], read["free"]) == (None, ["scale", "rotation"])
+    assert [hint["evidence"] for hint in read["would_help"]] == [hint.evidence for hint in without.would_help]
+    page = without.report().write(tmp_path / "d.html").read_text(encoding="utf-8")
+    for text in (str(without), page):
+        assert "rotation" in text
+        assert all(hint.asks.split(" (")[0] in text for hint in without.would_help)
+        assert without.twin[:40] in text
+    assert set(without.free) <= set(FREE)
+
+
+def test_what_is_identified_is_saved_with_a_model(tmp_path):
+    _, X = in_time((0.9, 0.2))
+    model = ub.fit(X, time=np.arange(N), random_state=0)
+    loaded = ub.load(model.save(tmp_path / "run"))
+    assert loaded.diagnosis_ == model.diagnosis_
+    assert loaded.diagnosis_.theorem.id == "sobi"
+
+
+def test_many_rows_in_time_are_tested_on_rows_that_follow_each_other():
+    _, X = in_time((0.9, 0.2), n=5000)
+    assert ub.diagnose(X, time=np.arange(5000)).rotation == "time"
+
+
+def test_times_that_are_the_same_are_refused(gaussian):
+    with pytest.raises(ValueError, match=facts("time", 5, "rows 5 and 6")):
+        ub.diagnose(gaussian @ MIX, time=np.r_[np.arange(6), 5, np.arange(6, N - 1)])
