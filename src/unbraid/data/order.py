@@ -38,8 +38,8 @@ def steps(time: NDArray, offset: int = 1) -> NDArray[np.intp]:
     if len(repeated):
         row, other = order[repeated[0]], order[repeated[0] + 1]
         raise ValueError(
-            f"time is the same in {len(repeated) + 1} or more rows, for instance {time[row]} in rows {row} and {other}. "
-            "Give each row its own time; times of several recordings must leave a gap between one and the next."
+            f"time is the same in {len(repeated) + 1} or more rows, for instance {time[row]} in rows {row} and {other}."
+            " Give each row its own time; times of several recordings must leave a gap between one and the next."
         )
     if not len(between):
         raise ValueError(f"time has {len(time)} row; at least 2 are needed.")
@@ -65,8 +65,8 @@ def consecutive(parts: list[Any]) -> tuple[NDArray, NDArray[np.float64]]:
     shapes = sorted({array.shape[1:] for array in arrays})
     if len(shapes) > 1 or min(map(len, arrays), default=0) < 2:
         raise ValueError(
-            f"the recordings have rows of the shapes {shapes} and lengths {[len(a) for a in arrays[:8]]}; they must have "
-            "rows of one shape and at least two of them each."
+            f"the recordings have rows of the shapes {shapes} and lengths {[len(a) for a in arrays[:8]]}; they must "
+            "have rows of one shape and at least two of them each."
         )
     starts = np.cumsum([0, *(len(array) + 9 for array in arrays[:-1])])
     return np.concatenate(arrays), np.concatenate([start + np.arange(len(a)) for start, a in zip(starts, arrays)])
