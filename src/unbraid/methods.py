@@ -115,6 +115,22 @@ METHODS: dict[str, Method] = {
         uses=("pairs",),
         needs=("pairs",),
     ),
+    "ivae": _trained(
+        "IVAE",
+        "autoencoders.ivae",
+        "iVAE",
+        "factors whose distribution changes with a condition",
+        uses=("labels",),
+        needs=("labels",),
+    ),
+    "slow-vae": _trained(
+        "SlowVAE",
+        "autoencoders.slow_vae",
+        "SlowVAE",
+        "factors that change rarely from one row to the next in time",
+        uses=("time",),
+        needs=("time",),
+    ),
     "nice": _trained(
         "NICE", "flows.estimators", "NICE", "an additive flow; a density and a condition", uses=("labels",)
     ),

@@ -165,7 +165,7 @@ class AutoencoderEstimator(TrainedEstimator):
         if self.encoder is not None and self.decoder is not None:
             return nn.ModuleDict({"encoder": copy.deepcopy(self.encoder), "decoder": copy.deepcopy(self.decoder)})
         with torch.random.fork_rng(devices=[]):
-            encoder = preset.encoder(shape, *[self._n_codes] * self._n_heads)
+            encoder = preset.encoder(shape, *self._head_sizes)
             networks = nn.ModuleDict({"encoder": encoder, "decoder": preset.decoder(shape, self._n_codes)})
         initialise(networks, preset.initialisation, generator)
         return networks
@@ -174,18 +174,24 @@ class AutoencoderEstimator(TrainedEstimator):
     def _n_codes(self) -> int:
         return int(self.n_factors)
 
+    @property
+    def _head_sizes(self) -> tuple[int, ...]:
+        """How many numbers each part of the encoder's output has; the codes come first."""
+        return (self._n_codes,) * self._n_heads
+
     def _check_networks(self, networks: nn.ModuleDict) -> None:
         """Check that the user's own networks match the data and each other."""
         if self.encoder is None:
             return
         shape = (2, *self._network_shape)
-        wanted = (2, self._n_heads * self._n_codes)
+        wanted = (2, sum(self._head_sizes))
         with torch.no_grad():
             codes = networks["encoder"](as_images(torch.zeros(2, *self.row_shape_), self.row_shape_))
             if tuple(codes.shape) != wanted:
                 raise ValueError(
                     f"the encoder returns shape {tuple(codes.shape)} for a batch of shape {shape}; "
-                    f"{type(self).__name__} needs {wanted}: {self._n_heads} x n_factors={self._n_codes} values a row."
+                    f"{type(self).__name__} needs {wanted}: {' + '.join(map(str, self._head_sizes))} values a row for "
+                    f"n_factors={self._n_codes}."
                 )
             decoded = networks["decoder"](codes[:, : self._n_codes])
         if tuple(decoded.shape) != shape:

@@ -1,5 +1,6 @@
 """A step of all that is trained: a batch, an objective, Adam; and the state from which a run resumes."""
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
@@ -23,11 +24,12 @@ class Schedule:
 
 
 class Group(NamedTuple):
-    """Networks that one Adam trains."""
+    """Networks that one Adam trains, at one learning rate or at one that falls to 0 along half a cosine."""
 
     networks: tuple[str, ...]
     learning_rate: float
     betas: tuple[float, float] = (0.9, 0.999)
+    falls: bool = False
 
 
 class Loss(NamedTuple):
@@ -84,6 +86,7 @@ class Trainer:
     ):
         self.networks, self.objective, self.source = networks, objective, source
         self.schedule, self.device = schedule, device
+        self.groups = groups
         self.stopped = ""
         networks.to(device.torch_device).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.parameters = {
@@ -101,6 +104,7 @@ class Trainer:
         log = self._is_due(done + 1)
         losses = iter(self.objective(self.source.draw(done, log)))
         terms: dict[str, Tensor] = {}
+        self._set_rates(done / self.schedule.max_steps)
         while True:
             with self.device.autocast():
                 loss = next(losses, None)
@@ -114,6 +118,13 @@ class Trainer:
             terms |= loss.terms
         self._add(terms)
         return self._record(done + 1) if log else None
+
+    def _set_rates(self, share: float) -> None:
+        """Learning rates after this share of the steps; a resumed run has those of one that was never stopped."""
+        for name, group in self.groups.items():
+            if group.falls:
+                for part in self.optimizers[name].param_groups:
+                    part["lr"] = group.learning_rate * (1 + math.cos(math.pi * share)) / 2
 
     def _is_due(self, step: int) -> bool:
         return step % self.schedule.log_every == 0 or step == self.schedule.max_steps
