@@ -11,6 +11,7 @@ from unbraid.autoencoders.base import SUMMARY
 from unbraid.autoencoders.presets import Preset
 from unbraid.autoencoders.vae import VAE
 from unbraid.estimator.base import Hint, Number
+from unbraid.networks.autoencoder import Heads
 from unbraid.networks.linear import AroundLinear
 from unbraid.runtime.determinism import check_random_state
 from unbraid.training.batches import Points
@@ -99,16 +100,18 @@ class CorrelatedVAE(VAE):
         networks = super()._networks(shape, preset, generator)
         if self.encoder is not None:
             return networks
-        heads = networks["encoder"][-1].parts
+        *_, last = networks["encoder"].children()
+        assert isinstance(last, Heads), "the encoders of all presets end with their heads"
+        heads = [part for part in last.parts if isinstance(part, nn.Linear)]
         for part in heads[1:]:
             nn.init.zeros_(part.weight)
             nn.init.zeros_(part.bias)
         nn.init.constant_(heads[1].bias, START_LOG_VARIANCE)
         if len(shape) > 1:
             return networks
-        for last in (heads[0], [m for m in networks["decoder"].modules() if isinstance(m, nn.Linear)][-1]):
-            nn.init.zeros_(last.weight)
-            nn.init.zeros_(last.bias)
+        for end in (heads[0], [m for m in networks["decoder"].modules() if isinstance(m, nn.Linear)][-1]):
+            nn.init.zeros_(end.weight)
+            nn.init.zeros_(end.bias)
         ends = shape[0], self._n_codes
         with torch.random.fork_rng(devices=[]):
             networks["encoder"] = AroundLinear(networks["encoder"], *ends)
@@ -133,8 +136,10 @@ class CorrelatedVAE(VAE):
         encoder[:k] = unmix((x - mean) @ whitening.T) @ whitening
         decoder = np.linalg.pinv(encoder)
         for name, matrix, shift in (("encoder", encoder, -encoder @ mean), ("decoder", decoder, mean)):
-            networks[name].linear.weight.copy_(torch.from_numpy(matrix))
-            networks[name].linear.bias.copy_(torch.from_numpy(shift))
+            around = networks[name]
+            assert isinstance(around, AroundLinear)
+            around.linear.weight.copy_(torch.from_numpy(matrix))
+            around.linear.bias.copy_(torch.from_numpy(shift))
 
     def _groups(self, preset: Preset) -> dict[str, Group]:
         return {name: group._replace(falls=True) for name, group in super()._groups(preset).items()}

@@ -80,7 +80,7 @@ class Observations:
             object.__setattr__(self, name, checked)
 
     @classmethod
-    def recordings(cls, parts: Sequence[ArrayLike], **known: Any) -> "Observations":
+    def recordings(cls, parts: Sequence[Any], **known: Any) -> "Observations":
         """Several recordings, one after the other, with times that leave a gap between them.
 
         Parameters
