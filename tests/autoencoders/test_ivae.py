@@ -14,6 +14,8 @@ from unbraid.autoencoders.correlated import kl_terms, triangle
 from unbraid.autoencoders.likelihood import fitted_gaussian
 from unbraid.metrics import mcc
 from unbraid.networks.prior import ConditionalPrior
+from unbraid.training.devices import Device
+from unbraid.training.trainer import Group, Trainer
 from unbraid.trust.warnings import AssumptionWarning
 
 
@@ -72,6 +74,16 @@ def test_the_fitted_noise_maximises_the_likelihood():
         for s in np.linspace(0.03, 0.08, 501)
     ]
     assert fitted_gaussian(torch.zeros(50, 4), x, 0.01).mean().item() == pytest.approx(min(losses).item(), abs=1e-3)
+
+
+@pytest.mark.parametrize(("share", "rate"), [(0.0, 0.1), (1 / 3, 0.075), (0.5, 0.05), (1.0, 0.0)])
+def test_the_learning_rate_falls_along_half_a_cosine(share, rate):
+    networks = nn.ModuleDict({"a": nn.Linear(1, 1), "b": nn.Linear(1, 1)})
+    groups = {"falling": Group(("a",), 0.1, falls=True), "steady": Group(("b",), 0.2)}
+    trainer = Trainer(networks, groups, iter, None, SCHEDULE, Device("cpu"))
+    trainer._set_rates(share)
+    rates = [trainer.optimizers[name].param_groups[0]["lr"] for name in groups]
+    assert rates == pytest.approx([rate, 0.2])
 
 
 def world(n=4000, seed=0):

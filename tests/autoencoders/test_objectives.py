@@ -322,8 +322,8 @@ def test_paper_preset_is_the_protocol():
     estimator = ub.FactorVAE(preset="paper")
     assert (estimator._schedule(p).batch_size, p.max_steps, p.discriminator) == (64, 300_000, (1000,) * 6)
     adams = estimator._groups(p)
-    assert adams["model"][1:] == (1e-4, (0.9, 0.999))
-    assert adams["discriminator"][1:] == (1e-4, (0.5, 0.9))
+    assert adams["model"][1:] == (1e-4, (0.9, 0.999), False)
+    assert adams["discriminator"][1:] == (1e-4, (0.5, 0.9), False)
     assert p.initialisation == "glorot"
     counts = [
         sum(w.numel() for w in net.parameters()) for net in (p.encoder((3, 64, 64), 10, 10), p.decoder((3, 64, 64), 10))
