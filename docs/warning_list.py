@@ -28,6 +28,8 @@ ABOUT = {
     "UB108": "identifiability",
     "UB109": "identifiability",
     "UB12": "contrastive",
+    "UB124": "autoencoders",
+    "UB125": "autoencoders",
     "UB20": "theory/hessian-ica",
     "UB21": "theory/hessian-ica",
     "UB212": "trust",

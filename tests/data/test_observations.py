@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 
 import unbraid as ub
+from tests.facts import facts
 from unbraid.data.observations import observe
+from unbraid.data.order import steps
 from unbraid.data.rows import Rows
 
 N = 12
@@ -138,3 +140,21 @@ def test_evidence_given_twice_is_refused():
         observe(ub.Observations(X, time=KNOWN["time"]), time=KNOWN["time"])
     both = observe(ub.Observations(X, time=KNOWN["time"]), labels=KNOWN["labels"])
     assert both.evidence == ("labels", "time")
+
+
+def test_recordings_follow_each_other_with_a_gap():
+    rng = np.random.default_rng(0)
+    parts = [rng.normal(size=(n, 3)) for n in (4, 2, 5)]
+    both = ub.Observations.recordings(parts, factors=[np.arange(len(p)) for p in parts], labels=np.arange(11))
+    np.testing.assert_array_equal(both.X, np.concatenate(parts))
+    assert both.factors.tolist() == [0, 1, 2, 3, 0, 1, 0, 1, 2, 3, 4]
+    assert both.labels.tolist() == list(range(11))
+    follow = steps(both.time)
+    assert follow.tolist() == [[0, 1], [1, 2], [2, 3], [4, 5], [6, 7], [7, 8], [8, 9], [9, 10]]
+
+
+def test_recordings_that_do_not_match_are_refused():
+    with pytest.raises(ValueError, match=facts((2,), (3,))):
+        ub.Observations.recordings([np.zeros((4, 2)), np.zeros((4, 3))])
+    with pytest.raises(ValueError, match=facts("factors", [4, 3], [4, 4])):
+        ub.Observations.recordings([np.zeros((4, 2))] * 2, factors=[np.zeros(4), np.zeros(3)])

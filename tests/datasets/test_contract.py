@@ -7,6 +7,7 @@ from tests.datasets import originals
 from tests.facts import facts
 from unbraid import datasets
 from unbraid.datasets import registry
+from unbraid.datasets.finite import Listed
 from unbraid.datasets.tables import Table
 
 SMALL = {
@@ -85,6 +86,47 @@ def test_pairs_agree_in_the_shared_factor_and_by_chance_elsewhere(dataset):
             assert abs(same - chance) <= 4 * np.sqrt(chance * (1 - chance) / n)
 
 
+def differ(dataset, a, b):
+    """Which factors differ, (n, groups)."""
+    return np.stack([(a[:, g] != b[:, g]).any(axis=1) for g in dataset.factor_groups.values()], axis=1)
+
+
+def can_change(dataset):
+    sizes = dataset.factor_sizes
+    return sum(sizes is None or np.prod(sizes[g]) > 1 for g in dataset.factor_groups.values())
+
+
+def test_as_many_factors_change_as_asked_for_and_every_one_in_some_pair(dataset):
+    n, most = (30, 1) if isinstance(dataset, Table) else (200, can_change(dataset))
+    for changed in {1, most}:
+        (_, a), (_, b) = dataset.sample_pairs(n, changed=changed, random_state=0)
+        if isinstance(dataset, Table):
+            assert (differ(dataset, a, b).sum(axis=1) <= changed).all()
+            continue
+        assert (differ(dataset, a, b).sum(axis=1) == changed).all()
+        assert differ(dataset, a, b).any(axis=0).sum() == most
+    with pytest.raises(ValueError, match=facts("changed", dataset.name, can_change(dataset))):
+        dataset.sample_pairs(2, changed=can_change(dataset) + 1)
+
+
+def test_pairs_are_observations(dataset):
+    known = dataset.sample_observations(5, changed=1, random_state=0)
+    (X_a, a), (X_b, b) = dataset.sample_pairs(5, changed=1, random_state=0)
+    assert np.array_equal(known.X, np.concatenate([X_a, X_b]))
+    assert np.array_equal(known.factors[known.pairs[:, 1]], b)
+    assert np.array_equal(known.factors[known.pairs[:, 0]], a)
+
+
+def test_steps_stay_in_the_range_and_are_refused_where_there_are_none(dataset):
+    if isinstance(dataset, Listed) or any(g.stop - g.start > 1 for g in dataset.factor_groups.values()):
+        with pytest.raises(ValueError, match=facts("step", dataset.name)):
+            dataset.sample_pairs(2, step=0.1)
+        return
+    (_, a), (_, b) = dataset.sample_pairs(100, step=0.1, changed=1, random_state=0)
+    assert (differ(dataset, a, b).sum(axis=1) == 1).all()
+    dataset._check_factors(b)
+
+
 def test_blocks_walk_through_a_sample(dataset):
     parts = list(dataset.blocks(size=4, n=10, random_state=0))
     assert [len(X) for X, _ in parts] == [4, 4, 2]
@@ -146,3 +188,33 @@ def test_pairs_within_a_part_stay_in_it():
     few = datasets.load("isometric").subset(10, random_state=0)
     (X_a, a), (X_b, b) = few.sample_pairs(5, shared=0, random_state=0)
     assert np.array_equal(a, b)
+
+
+def test_how_many_factors_change_is_drawn_evenly():
+    data = datasets.load("dsprites")
+    (_, a), (_, b) = data.sample_pairs(2000, changed="some", random_state=0)
+    sizes = data.factor_sizes
+    free, counts = can_change(data), differ(data, a, b).sum(axis=1)
+    share = np.bincount(counts, minlength=free + 1) / 2000
+    highest = min(free, len(sizes) - 1)
+    assert np.abs(share[1 : highest + 1] - 1 / highest).max() < 4 * np.sqrt(1 / highest / 2000)
+    (_, a), (_, b) = data.sample_pairs(500, changed=(2, 3), shared="scale", random_state=0)
+    assert set(differ(data, a, b).sum(axis=1)) == {2, 3}
+    assert np.array_equal(a[:, data.columns("scale")], b[:, data.columns("scale")])
+
+
+def test_a_step_is_laplace_of_the_mean_size_asked_for():
+    data = datasets.load("isometric", n_factors=2, n_features=10)
+    (_, a), (_, b) = data.sample_pairs(20_000, step=0.02, random_state=0)
+    inside = ((a > 0.3) & (a < 0.7)).all(axis=1)
+    steps = (b - a)[inside]
+    assert np.abs(steps).mean() == pytest.approx(0.02, rel=0.05)
+    assert (steps**4).mean() / (steps**2).mean() ** 2 == pytest.approx(6, rel=0.25)
+
+
+def test_pairs_within_a_part_change_no_more_than_asked_for():
+    part = datasets.load("dsprites").subset(20_000, random_state=0)
+    (_, a), (_, b) = part.sample_pairs(300, changed=2, random_state=0)
+    changes = differ(part, a, b).sum(axis=1)
+    assert changes.max() == 2
+    assert (changes == 2).mean() > 0.5

@@ -9,6 +9,7 @@ import pytest
 import unbraid as ub
 from tests.cli.command_line import run
 from tests.facts import facts
+from unbraid.data.rows import Rows, row_marks
 from unbraid.evaluation import PROTOCOLS, Metric, ceiling_codes, interval, register
 from unbraid.evaluation.registry import select
 
@@ -376,3 +377,50 @@ def test_the_command_reads_csv_and_npz_and_explains(tmp_path, monkeypatch, capsy
     out = run(monkeypatch, capsys, "evaluate", tmp_path / "codes.npz")
     assert out.code == 2
     assert "unbraid evaluate codes.npy factors.npy" in out.err
+
+
+class Remembers:
+    """Knows the factors of the rows that it was fitted with, and nothing of the others."""
+
+    def __init__(self, X, factors, known):
+        self.X, self.factors = X[known], factors[known]
+        self.labelled_rows_ = row_marks(Rows(self.X))
+
+    def transform(self, X):
+        codes = np.random.default_rng(1).normal(size=(len(X), self.factors.shape[1]))
+        for x, factors in zip(self.X, self.factors):
+            codes[(x == X).all(axis=1)] = factors
+        return codes
+
+
+def test_rows_whose_factors_a_model_has_seen_are_left_out():
+    rng = np.random.default_rng(0)
+    X, factors = rng.normal(size=(600, 5)), rng.normal(size=(600, 2))
+    model = Remembers(X, factors, np.arange(0, 600, 2))
+    result = ub.evaluate(model, ub.Observations(X[::-1], factors=factors[::-1]), "mcc", protocol=QUICK)
+    assert (result.n_left_out, result.n_samples) == (300, 300)
+    assert result["mcc"].value < 0.15
+    assert "300 rows" in str(result)
+    del model.labelled_rows_
+    inflated = ub.evaluate(model, (X, factors), "mcc", protocol=QUICK)
+    assert (inflated.n_left_out, inflated["mcc"].value > 0.4) == (0, True)
+
+
+def test_a_rotation_by_labels_is_scored_on_the_other_rows():
+    rng = np.random.default_rng(0)
+    factors = rng.uniform(size=(300, 2))
+    X = np.column_stack([factors, 0.2 * np.sin(3 * factors)])
+    labels = np.where(np.arange(300)[:, None] < 20, factors, np.nan)
+    model = ub.HessianICA(2, n_neighbors=15, rotation="labels", random_state=0).fit(X, labels)
+    rest = ub.evaluate(factors[20:], model.transform(X[20:]), "mcc", protocol=QUICK)["mcc"].value
+    for rows, seen in ((slice(None), 20), (slice(10, None), 10), (slice(20, None), 0)):
+        result = ub.evaluate(model, (X[rows].astype(np.float32), factors[rows]), "mcc", protocol=QUICK)
+        assert result.n_left_out == seen
+        assert result["mcc"].value == pytest.approx(rest, abs=1e-3)
+    with pytest.raises(ValueError, match=facts(20, "4")):
+        ub.evaluate(model, (X[:22], factors[:22]), "mcc", protocol=QUICK)
+
+
+def test_observations_without_factors_cannot_be_scored():
+    with pytest.raises(ValueError, match=facts("factors")):
+        ub.evaluate(lambda X: X, ub.Observations(CODES), "mcc")

@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from tests.facts import facts
-from unbraid.data.labels import parse_labels
-from unbraid.flows.checks import class_groups, warn_of_few_conditions, warn_of_small_classes
+from unbraid.data.labels import parse_labels, warn_of_few_conditions
+from unbraid.flows.checks import class_groups, warn_of_small_classes
 from unbraid.flows.conditions import Classes, Continuous, Sets, SoftLabels
 from unbraid.flows.families import FAMILIES, family
 from unbraid.flows.spectrum import class_information

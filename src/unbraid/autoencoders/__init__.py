@@ -1,4 +1,4 @@
-"""Autoencoder, IRMAE, the Hessian autoencoder, and the six VAEs of the large study."""
+"""Autoencoder, IRMAE, the Hessian autoencoder, the six VAEs of the large study, and those that learn from evidence."""
 
 from typing import Any
 

@@ -12,6 +12,8 @@ from unbraid.trust.table import FIGURES
 if TYPE_CHECKING:
     from unbraid.autoencoders.base import AutoencoderEstimator
     from unbraid.autoencoders.irmae import IRMAE
+    from unbraid.autoencoders.ivae import IVAE
+    from unbraid.autoencoders.slow_vae import SlowVAE
     from unbraid.autoencoders.vae import VAE
 
 MOST_SHOWN = 10
@@ -26,6 +28,8 @@ TERMS = {
     "discriminator": "Loss of the discriminator; 0.693 when it guesses at random.",
     "discriminator_tc": "Dependence among the codes as estimated by the discriminator.",
     "covariance_penalty": "How far the covariance of the codes is from the identity, weighted.",
+    "shared": "Share of the codes that the two rows of a pair have in common.",
+    "transition": "KL of each step of the codes from the Laplace distribution of steps.",
     "codes": "Squared error of the encoder, in standard deviations of the teacher's codes.",
 }
 NOTE = (
@@ -59,6 +63,22 @@ def variational(shown: Summary, model: "VAE") -> Summary:
     )
     sections = [kl, *shown.sections] if model.history_ else shown.sections
     return replace(shown, facts=[fact, *shown.facts], sections=sections, order=[float(v) for v in model.kl_])
+
+
+def with_condition(shown: Summary, model: "IVAE") -> Summary:
+    """Add how much the condition says about the codes."""
+    what = f"{len(model.classes_)} conditions" if len(model.classes_) else "a continuous condition"
+    fact = Fact.of("condition_effect", f"{model.condition_effect_:.2f}", f"The fit had {what}.")
+    return replace(shown, facts=[fact, *shown.facts])
+
+
+def in_time(shown: Summary, model: "SlowVAE") -> Summary:
+    """Add how the codes move in time."""
+    facts = [
+        Fact.of("code_memory", ", ".join(f"{value:.2f}" for value in model.autocorrelation_)),
+        Fact.of("step_kurtosis", ", ".join(f"{value:.1f}" for value in model.step_kurtosis_)),
+    ]
+    return replace(shown, facts=[*facts, *shown.facts])
 
 
 def low_rank(shown: Summary, model: "IRMAE") -> Summary:

@@ -60,6 +60,29 @@ def parse_labels(labels: np.ndarray | None, n: int, condition: str = "auto") -> 
     return _classes(y)
 
 
+def parse_condition(method: str, labels: np.ndarray | None, n: int, condition: str = "auto") -> Labels:
+    """As :func:`parse_labels`, for a method that cannot do without a condition that varies."""
+    if labels is None:
+        raise ValueError(
+            f"{method} requires y to be passed, but the target y is None: a condition is what identifies the latents. "
+            "Pass labels, or use SelfSupervisedGIN with augmentations, or RealNVP for a density alone."
+        )
+    parsed = parse_labels(labels, n, condition)
+    if parsed.kind == "classes" and len(parsed.classes) < 2:
+        raise ValueError(
+            f"labels contain only one class ({parsed.classes.tolist()}); the latents are identified by how their "
+            "distributions differ between classes. Pass at least two, or use RealNVP for a density alone."
+        )
+    return parsed
+
+
+def warn_of_few_conditions(n_conditions: int, n_informative: int) -> None:
+    """Warn when there are fewer than n k + 1 conditions for n latents with k = 2 statistics each."""
+    needed = 2 * n_informative + 1
+    if n_conditions < needed:
+        warn("UB104", stacklevel=4, conditions=n_conditions, latents=n_informative, needed=needed)
+
+
 def _kind(y: np.ndarray) -> str:
     if y.dtype.kind != "f":
         return "classes" if y.ndim == 1 else "continuous"

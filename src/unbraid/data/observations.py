@@ -1,7 +1,7 @@
 """X and everything that is known about its rows: checked against each other once, with one fingerprint."""
 
 import zlib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unbraid.data.order import consecutive
 from unbraid.methods import EVIDENCE
 
 KEPT = (*EVIDENCE, "factors", "names")
@@ -77,6 +78,35 @@ class Observations:
             checked = _CHECKS[name](name, np.asarray(getattr(self, name)), n).view()
             checked.flags.writeable = False
             object.__setattr__(self, name, checked)
+
+    @classmethod
+    def recordings(cls, parts: Sequence[Any], **known: Any) -> "Observations":
+        """Several recordings, one after the other, with times that leave a gap between them.
+
+        Parameters
+        ----------
+        parts : list of arrays (length, ...)
+            Each has its rows in the order of time, one step apart; they may differ in length.
+        **known
+            What else is known, as of the class: an array for all rows, or a list with one for each recording.
+
+        Returns
+        -------
+        Observations
+            Rows of different recordings are never consecutive.
+
+        Examples
+        --------
+        >>> both = Observations.recordings([np.zeros((3, 2)), np.ones((2, 2))], factors=[[0, 1, 2], [5, 6]])
+        >>> both
+        Observations(X: ndarray (5, 2), time: (5,) int64, factors: (5,) int64)
+        >>> both.time.tolist()
+        [0, 1, 2, 12, 13]
+        """
+        X, time = consecutive(list(parts))
+        lengths = [len(part) for part in parts]
+        joined = {name: _joined(name, value, lengths) for name, value in known.items()}
+        return cls(X, time=time, **joined)
 
     def __len__(self) -> int:
         if hasattr(self.X, "shape") and len(self.X.shape) and not hasattr(self.X, "sample"):
@@ -149,6 +179,15 @@ def observe(X: Any, **evidence: Any) -> Observations:
         if getattr(given, name) is not None:
             raise ValueError(f"{name} is given twice: in the Observations and by itself. Leave out one.")
     return replace(given, **further) if further else given
+
+
+def _joined(name: str, value: Any, lengths: list[int]) -> Any:
+    """One array for all recordings, of one or of a list with one for each."""
+    if not (isinstance(value, list | tuple) and len(value) == len(lengths) and all(np.ndim(v) for v in value)):
+        return value
+    if [len(v) for v in value] != lengths:
+        raise ValueError(f"{name} have {[len(v) for v in value]} rows, and the recordings {lengths}: they must agree.")
+    return np.concatenate([np.asarray(v) for v in value])
 
 
 def data_of(X: Any) -> Any:

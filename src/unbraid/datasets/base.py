@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unbraid.data.observations import Observations
+
 if TYPE_CHECKING:
     from unbraid.datasets.finite import Subset
 
 RandomState = int | np.random.RandomState | np.random.Generator | None
 Sample = tuple[np.ndarray, np.ndarray]
 Pairs = tuple[Sample, Sample]
+Changed = int | tuple[int, int] | str
 
 
 def generator(random_state: RandomState) -> np.random.Generator:
@@ -120,16 +123,30 @@ class Dataset(ABC):
         return self._render(factors, rng), factors
 
     def sample_pairs(
-        self, n: int = 1, shared: int | str | Sequence[int | str] = 0, random_state: RandomState = None
+        self,
+        n: int = 1,
+        shared: int | str | Sequence[int | str] | None = None,
+        random_state: RandomState = None,
+        *,
+        changed: Changed | None = None,
+        step: float | None = None,
     ) -> Pairs:
-        """Two samples of ``n`` whose rows agree in some factors and are independent in all others.
+        """Two samples of ``n`` whose rows agree in some factors and differ in the others.
 
         Parameters
         ----------
         n : int
-        shared : index or name of a factor, or several
-            A column of a group shares the whole group.
+        shared : index or name of a factor, or several, optional
+            Factors in which all pairs agree; the first, if none of ``shared``, ``changed`` and ``step`` is given. A
+            column of a group shares the whole group.
         random_state : int, RandomState, Generator or None
+        changed : int, (int, int) or "some", optional
+            How many of the other factors change in a pair: so many, between so many (both included), or between one and
+            all but one of all factors. Which ones is drawn for each pair; they do change, all others stay.
+        step : float, optional
+            Factors that change move by a Laplace step of this mean size, as a share of their range (in their own unit
+            if they have no bounds), and stop at the ends. Classes count as ordered, and move by one at least. Without
+            it, factors that change are drawn anew, independently of the first row.
 
         Returns
         -------
@@ -138,10 +155,93 @@ class Dataset(ABC):
         rng = generator(random_state)
         check_room(2 * count(n), self.shape, self.dtype)
         first = self.sample_factors(n, rng)
-        second = self.sample_factors(n, rng)
-        columns = self.columns(shared)
-        second[:, columns] = first[:, columns]
+        if changed is None and step is None:
+            second = self.sample_factors(n, rng)
+            columns = self.columns(0 if shared is None else shared)
+            second[:, columns] = first[:, columns]
+        else:
+            moving = self._moving(n, () if shared is None else shared, changed, rng)
+            second = self._redrawn(first, moving, rng) if step is None else self._stepped(first, moving, step, rng)
         return (self._render(first, rng), first), (self._render(second, rng), second)
+
+    def sample_observations(self, n: int = 1, random_state: RandomState = None, **pairing: Any) -> Observations:
+        """``n`` pairs as Observations with ``pairs`` and ``factors``, as methods that learn from pairs take them.
+
+        Parameters
+        ----------
+        n : int
+        random_state : int, RandomState, Generator or None
+        **pairing
+            ``shared``, ``changed`` and ``step`` of :meth:`sample_pairs`.
+
+        Returns
+        -------
+        Observations
+            2 n rows, the first rows of all pairs before the second ones.
+        """
+        (X_a, a), (X_b, b) = self.sample_pairs(n, random_state=random_state, **pairing)
+        pairs = np.arange(2 * n).reshape(2, n).T
+        return Observations(np.concatenate([X_a, X_b]), pairs=pairs, factors=np.concatenate([a, b]))
+
+    def _moving(self, n: int, shared: Any, changed: Changed | None, rng: np.random.Generator) -> np.ndarray:
+        """Which columns change in each pair, (n, n_factors), by whole groups."""
+        kept = set(self.columns(shared))
+        groups = [range(self.n_factors)[g] for g in self.factor_groups.values()]
+        free = [g for g in groups if not kept & set(g) and self._n_values(g) > 1]
+        low, high = self._how_many(changed, len(free), len(groups))
+        moving = np.zeros((n, self.n_factors), bool)
+        ranks = rng.random((n, len(free))).argsort(1).argsort(1) < rng.integers(low, high + 1, (n, 1))
+        for column, group in zip(ranks.T, free):
+            moving[:, list(group)] = column[:, None]
+        return moving
+
+    def _n_values(self, group: range) -> float:
+        return math.inf if self.factor_sizes is None else math.prod(self.factor_sizes[c] for c in group)
+
+    def _how_many(self, changed: Changed | None, n_free: int, n_groups: int) -> tuple[int, int]:
+        if changed is None:
+            return n_free, n_free
+        if isinstance(changed, str) and changed == "some":
+            low, high = 1, min(n_free, n_groups - 1)
+        else:
+            low, high = changed if isinstance(changed, tuple) and len(changed) == 2 else (changed, changed)  # type: ignore[assignment]
+        if not all(isinstance(k, int | np.integer) for k in (low, high)) or not 0 <= low <= high <= n_free:
+            raise ValueError(
+                f"changed={changed!r} of {self.name}, of whose {n_groups} factors {n_free} can change: give a number "
+                f'from 0 to {n_free}, two of them as a range, such as (1, {n_free}), or "some", for one to all but one.'
+            )
+        return int(low), int(high)
+
+    def _redrawn(self, first: np.ndarray, moving: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Factors in which what moves is drawn anew, until it differs."""
+        second = first.copy()
+        left = moving
+        while left.any():
+            second = np.where(left, self.sample_factors(len(first), rng), second)
+            same = second == first
+            left = np.zeros_like(moving)
+            for group in self.factor_groups.values():
+                left[:, group] = (moving[:, group] & same[:, group]).all(axis=1, keepdims=True)
+        return second
+
+    def _stepped(self, first: np.ndarray, moving: np.ndarray, step: float, rng: np.random.Generator) -> np.ndarray:
+        """Factors in which what moves has made a Laplace step within its range."""
+        wide = [name for name, group in self.factor_groups.items() if len(range(self.n_factors)[group]) > 1]
+        if wide or not step > 0:
+            raise ValueError(
+                f"step={step} of {self.name}: it must be above 0, and every factor one column. "
+                f"Of several columns: {', '.join(wide) or 'none'}. Leave out step, or give shared and changed."
+            )
+        if self.factor_sizes is not None:
+            low, high = np.zeros(self.n_factors), np.array(self.factor_sizes) - 1.0
+        else:
+            low, high = np.array(self.factor_ranges, dtype=float).T
+        size = step * np.where(np.isfinite(high - low), high - low, 1)
+        moved = np.where(moving, rng.laplace(scale=np.maximum(size, 1e-300), size=first.shape), 0)
+        if self.factor_sizes is not None:
+            moved = np.sign(moved) * np.maximum(np.abs(moved).round(), 1) * moving
+        outward = np.clip(first + moved, low, high) == first
+        return np.clip(first + np.where(outward, -moved, moved), low, high).astype(first.dtype)
 
     def columns(self, factor: int | str | Sequence[int | str]) -> list[int]:
         """Columns of ``factors`` that belong to a factor, a group, or several of them."""

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from unbraid.datasets.base import Dataset, Pairs, RandomState, count, generator
+from unbraid.datasets.base import Changed, Dataset, Pairs, RandomState, count, generator
+
+Agreement = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 class Finite(Dataset):
@@ -47,18 +49,24 @@ class Finite(Dataset):
     def _row_count(self) -> int:
         return len(self)
 
-    def _agreement(self, columns: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Each row's group of rows with equal ``columns``; the rows by group, where each starts, how many it has."""
+    def _agreement(self, columns: tuple[int, ...]) -> Agreement:
+        """As :meth:`_agree_in`, kept for the next time."""
         known = self.__dict__.setdefault("_agreements", {})
         if columns not in known:
-            values = self.factors_at(np.arange(len(self)))[:, list(columns)]
-            if self.factor_sizes is not None:
-                values = np.ravel_multi_index(tuple(values.T), [self.factor_sizes[c] for c in columns])[:, None]
-            _, group = np.unique(values, axis=0 if values.shape[1] > 1 else None, return_inverse=True)
-            group = group.reshape(-1)
-            sizes = np.bincount(group)
-            known[columns] = group, np.argsort(group, kind="stable"), np.cumsum(sizes) - sizes, sizes
+            known[columns] = self._agree_in(columns)
         return known[columns]
+
+    def _agree_in(self, columns: tuple[int, ...]) -> Agreement:
+        """Each row's group of rows with equal ``columns``; the rows by group, where each starts, how many it has."""
+        if not columns:
+            return np.zeros(len(self), int), np.arange(len(self)), np.zeros(1, int), np.array([len(self)])
+        values = self.factors_at(np.arange(len(self)))[:, list(columns)]
+        if self.factor_sizes is not None:
+            values = np.ravel_multi_index(tuple(values.T), [self.factor_sizes[c] for c in columns])[:, None]
+        _, group = np.unique(values, axis=0 if values.shape[1] > 1 else None, return_inverse=True)
+        group = group.reshape(-1)
+        sizes = np.bincount(group)
+        return group, np.argsort(group, kind="stable"), np.cumsum(sizes) - sizes, sizes
 
     def _check_rows(self, rows: Any) -> np.ndarray:
         rows = np.atleast_1d(np.asarray(rows))
@@ -115,13 +123,33 @@ class Listed(Finite):
         return self.rows(self._draw(n, rng), rng)
 
     def sample_pairs(
-        self, n: int = 1, shared: int | str | Sequence[int | str] = 0, random_state: RandomState = None
+        self,
+        n: int = 1,
+        shared: int | str | Sequence[int | str] | None = None,
+        random_state: RandomState = None,
+        *,
+        changed: Changed | None = None,
+        step: float | None = None,
     ) -> Pairs:
-        """Pairs of rows; the partner of a row is drawn from the rows that agree with it in the shared factors."""
+        """Pairs of rows; the partner of a row is drawn from the rows that agree with it in all factors that stay.
+
+        So factors that may change do so if there is a row in which they have. There are no steps between rows.
+        """
+        if step is not None:
+            raise ValueError(
+                f"{self.name} has {len(self)} fixed rows, and no step can be made between them. Give changed."
+            )
         rng = generator(random_state)
         first = rng.integers(len(self), size=count(n))
-        group, order, starts, sizes = self._agreement(tuple(self.columns(shared)))
-        second = order[starts[group[first]] + rng.integers(sizes[group[first]])]
+        if changed is None:
+            same = self._agreement(tuple(self.columns(0 if shared is None else shared)))
+            return self.rows(first, rng), self.rows(_partners(first, same, rng), rng)
+        second = first.copy()
+        stays = ~self._moving(n, () if shared is None else shared, changed, rng)
+        kinds, kind = np.unique(stays, axis=0, return_inverse=True)
+        for i, columns in enumerate(kinds):
+            here = kind.reshape(-1) == i
+            second[here] = _partners(first[here], self._agree_in(tuple(np.flatnonzero(columns).tolist())), rng)
         return self.rows(first, rng), self.rows(second, rng)
 
     def _draw(self, n: int, rng: np.random.Generator) -> np.ndarray:
@@ -131,6 +159,12 @@ class Listed(Finite):
                 f"Ask for at most {len(self)}."
             )
         return rng.choice(len(self), size=n, replace=False)
+
+
+def _partners(first: np.ndarray, same: Agreement, rng: np.random.Generator) -> np.ndarray:
+    """For each row, one of its group at random."""
+    group, order, starts, sizes = same
+    return order[starts[group[first]] + rng.integers(sizes[group[first]])]
 
 
 class Subset(Listed):

@@ -49,9 +49,13 @@ def evaluate(
     the ceiling is that of codes that determine the factors (:func:`unbraid.evaluation.ceiling_codes`), as many as the
     given ones, of the same size, binning and marginals. A score is meaningful only relative to these two.
 
+    A model that was fitted with the factors of some rows (``rotation="labels"``) is not scored on these rows, wherever
+    they stand in the data.
+
     Parameters
     ----------
-    factors : array (n_samples, n_factors), or data to encode: a data set, its name, or a pair (X, factors)
+    factors : array (n_samples, n_factors), or data to encode
+        A data set, its name, a pair (X, factors), or :class:`~unbraid.Observations` with factors.
         Integers are classes, floats are continuous. A data set has ``sample(n, random_state) -> X, factors``. X is
         anything that the model's ``fit`` takes: arrays, memory maps, files, frames, tensors, Dask arrays. Of Dask
         arrays as many rows are drawn as the protocol needs, where the blocks are.
@@ -81,11 +85,11 @@ def evaluate(
     """
     rules = find_protocol(protocol)
     with known_order(), bar("evaluate", total=None, show=progress) as advance:
-        factors, codes, observations = encode_pool(
+        factors, codes, observations, seen = encode_pool(
             factors, codes, rules.pool, rules.random_state, lambda n: advance(n, metric="encode")
         )
         chosen = select(metrics, observations=observations is not None)
-        sample = draw_sample(factors, codes, observations, **rules.sizes)
+        sample = draw_sample(factors, codes, observations, without=seen, **rules.sizes)
         ideals = sample.ideals(rules.ceiling_marginal, rules.random_state)
     n_factors, n_codes = sample.pool_factors.shape[1], sample.pool_codes.shape[1]
     if n_codes < n_factors and observations is None:  # a model is recognised by its type
@@ -106,6 +110,7 @@ def evaluate(
         n_codes=n_codes,
         n_factors=n_factors,
         version=__version__,
+        n_left_out=0 if seen is None else int(seen.sum()),
     )
     _track(found)
     return found

@@ -2,31 +2,41 @@
 
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from unbraid.data.lazy import distinct_numbers, picked_rows
-from unbraid.data.rows import Rows, is_sliceable
+from unbraid.data.observations import Observations
+from unbraid.data.rows import Rows, is_sliceable, row_marks
 from unbraid.data.sources import is_lazy
 from unbraid.trust.warnings import warn
 
 _AT_ONCE = 1000
 
 
-def encode_pool(
-    truth: Any, codes: Any, n: int, random_state: int, on_rows: Callable[[int], Any]
-) -> tuple[Any, Any, Rows | None]:
-    """Factors, codes, and the observations if a model encoded them; ``n`` samples of a data set."""
+class Pool(NamedTuple):
+    """Factors and codes; if a model encoded them, the observations, and of which rows it has seen the factors."""
+
+    factors: Any
+    codes: Any
+    observations: Rows | None = None
+    seen: np.ndarray | None = None
+
+
+def encode_pool(truth: Any, codes: Any, n: int, random_state: int, on_rows: Callable[[int], Any]) -> Pool:
+    """What metrics are computed from; ``n`` samples of a data set."""
     if _encoder(truth) or _is_dataset(codes):
         truth, codes = codes, truth
     encode = _encoder(codes)
     if encode is None:
         if _is_dataset(truth):
             raise TypeError("a data set was given with codes; give the model itself, or the factors of these codes.")
-        return *_pool_of(truth, codes, n, random_state), None
+        return Pool(*_pool_of(truth, codes, n, random_state))
     if isinstance(truth, str):
         truth = import_module("unbraid.datasets").load(truth)
+    if isinstance(truth, Observations):
+        truth = (truth.X, _known_factors(truth))
     if isinstance(truth, tuple) and len(truth) == 2:
         factors, X = _pool_of(truth[1], truth[0], n, random_state)
     elif _is_dataset(truth):
@@ -35,7 +45,7 @@ def encode_pool(
     else:
         raise TypeError(
             f"a {type(codes).__name__} needs data to encode; received {type(truth).__name__}. "
-            "Give a data set, its name, or a pair (X, factors)."
+            "Give a data set, its name, a pair (X, factors), or Observations with factors."
         )
     rows = Rows(X)
     if not is_sliceable(rows.source):  # blocks, of which no row can be looked up
@@ -44,7 +54,19 @@ def encode_pool(
     for block in _blocks(X, rows):
         parts.append(np.asarray(encode(block)))
         on_rows(len(parts[-1]))
-    return factors, np.concatenate(parts), rows
+    return Pool(factors, np.concatenate(parts), rows, _seen(codes, rows))
+
+
+def _seen(model: Any, rows: Rows) -> np.ndarray | None:
+    """Rows whose factors the model was fitted with, wherever they stand; None where it was fitted with none."""
+    labelled = getattr(model, "labelled_rows_", None)
+    return None if labelled is None else np.isin(row_marks(rows), labelled)
+
+
+def _known_factors(known: Observations) -> Any:
+    if known.factors is None:
+        raise ValueError("the Observations have no factors to score codes against: Observations(X, factors=...).")
+    return known.factors
 
 
 def _encoder(given: Any) -> Callable[[Any], Any] | None:

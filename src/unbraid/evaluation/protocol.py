@@ -64,7 +64,7 @@ class Protocol:
         return max(self.n_samples, self.n_train + self.n_test)
 
     @property
-    def sizes(self) -> dict[str, int]:
+    def sizes(self) -> dict[str, Any]:
         """Settings of :func:`draw_sample`."""
         names = ("n_samples", "n_train", "n_test", "random_state")
         return {name: getattr(self, name) for name in names}

@@ -114,6 +114,7 @@ def draw_sample(
     n_train: int,
     n_test: int,
     random_state: int,
+    without: np.ndarray | None = None,
 ) -> Sample:
     """All rows up to the sizes given. Of few rows a third is for testing, which is how the metrics split themselves.
 
@@ -126,6 +127,8 @@ def draw_sample(
         Most rows for metrics that train nothing, to train on, and to test on.
     random_state : int
         Draws the rows.
+    without : array of bool (n_pool,), optional
+        Rows that are not drawn.
 
     Returns
     -------
@@ -140,8 +143,15 @@ def draw_sample(
     (12, [10, 10, 10, 10])
     """
     _, z = check(factors, codes, min_samples=4)
-    n = len(z)
-    order = np.random.default_rng(random_state).permutation(n)
+    order = np.random.default_rng(random_state).permutation(len(z))
+    if without is not None:
+        order = order[~without[order]]
+    n = len(order)
+    if n < 4:
+        raise ValueError(
+            f"the model has seen the factors of {len(z) - n} of {len(z)} rows, so {n} are left to score it on, and at "
+            "least 4 are needed. Give rows whose factors were not in the fit."
+        )
     n_held = min(round(n / 3), n_test)
     test, train = np.sort(order[:n_held]), np.sort(order[n_held:][:n_train])
     rows = np.sort(order[:n_samples])

@@ -59,6 +59,8 @@ class Evaluation:
         What was scored.
     version : str
         Of unbraid.
+    n_left_out : int
+        Rows that were not used, as the model was fitted with their factors.
     """
 
     scores: tuple[Score, ...]
@@ -69,6 +71,7 @@ class Evaluation:
     n_codes: int
     n_factors: int
     version: str
+    n_left_out: int = 0
 
     def __getitem__(self, name: str) -> Score:
         for score in self.scores:
@@ -102,6 +105,8 @@ class Evaluation:
             f"({self.n_train} for training, {self.n_test} for testing); protocol {self.protocol.name}, "
             f"trees: {self.protocol.dci_backend}."
         )
+        if self.n_left_out:
+            lines.append(f"{self.n_left_out} rows were left out: the model was fitted with their factors.")
         lines.append("chance: codes of other samples. ceiling: codes that determine the factors. * lower is better.")
         if any(math.isnan(s.value) for s in self.scores):
             lines.append("efficiency is accuracy(100) / accuracy(10000): it needs 10000 training samples.")

@@ -71,10 +71,3 @@ def warn_of_small_classes(labels: np.ndarray, classes: np.ndarray) -> None:
             "UB103", stacklevel=4, count=int(small.sum()), of=len(classes), least=int(least), smallest=smallest,
             error=1 / np.sqrt(2 * smallest),
         )  # fmt: skip
-
-
-def warn_of_few_conditions(n_conditions: int, n_informative: int) -> None:
-    """Warn when there are fewer than n k + 1 conditions for n latents with k = 2 statistics each."""
-    needed = 2 * n_informative + 1
-    if n_conditions < needed:
-        warn("UB104", stacklevel=4, conditions=n_conditions, latents=n_informative, needed=needed)

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from unbraid.data.labels import CONDITIONS, Labels, parse_labels
+from unbraid.data.labels import CONDITIONS, Labels, parse_condition, parse_labels, warn_of_few_conditions
 from unbraid.estimator.summary import Summary
 from unbraid.flows import checks
 from unbraid.flows.conditions import Classes, Condition, Continuous, SoftLabels
@@ -68,18 +68,10 @@ class ConditionalFlow(Density):
         return method is not None and "labels" in method.needs
 
     def _parsed(self, y: Any, n: int) -> Labels:
-        if y is None and self._needs_labels:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None: a condition is what "
-                "identifies the latents. Pass labels, or use SelfSupervisedGIN with augmentations, or RealNVP for a "
-                "density alone."
-            )
-        labels = parse_labels(y, n, self.condition)
-        if self._needs_labels and labels.kind == "classes" and len(labels.classes) < 2:
-            raise ValueError(
-                f"labels contain only one class ({labels.classes.tolist()}); the latents are identified by how their "
-                "distributions differ between classes. Pass at least two, or use RealNVP for a density alone."
-            )
+        if self._needs_labels:
+            labels = parse_condition(type(self).__name__, y, n, self.condition)
+        else:
+            labels = parse_labels(y, n, self.condition)
         if labels.kind == "continuous" and self.latent != "normal":
             raise ValueError(f"continuous conditions support latent='normal' only, got latent={self.latent!r}.")
         return labels
@@ -163,7 +155,7 @@ class ConditionalFlow(Density):
         self.information_ = class_information(logs, weights[some].argmax(1).numpy(), self.priors_)
         self.middle_ = self._family.link(np.median(r, 0)[self.order_])
         if self._needs_labels:
-            checks.warn_of_few_conditions(len(self.classes_), self.n_informative_)
+            warn_of_few_conditions(len(self.classes_), self.n_informative_)
 
     def _summary(self) -> Summary:
         shown = super()._summary()

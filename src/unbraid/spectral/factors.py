@@ -5,6 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from unbraid.data.rows import Rows, row_marks
 from unbraid.estimator.base import COUNT
 from unbraid.manifold.neighbors import Floats
 from unbraid.runtime.progress import bar
@@ -77,11 +78,15 @@ class FollowedByICA(SpectralEstimator):
         if self.rotation == "independence" and not known.evidence:
             return self._fit(known, None)
         check_rotation(self.rotation, known)
-        return self._fit(
+        self._fit(
             known,
             lambda Z: rotation_matrix(self.rotation, Z, known),
             lambda Z: evidence_concerns(self.rotation, Z, known),
         )
+        if self.rotation == "labels":
+            numbers = np.flatnonzero(np.isfinite(known.labels.astype(np.float64)).all(axis=1))
+            self.labelled_rows_ = row_marks(Rows(known.X).picked(numbers))
+        return self
 
     def _find_again(self, found: Embedded, X: Any, evidence: Evidence | None, rng: np.random.RandomState) -> None:
         if self.trust == "cheap":

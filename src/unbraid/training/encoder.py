@@ -166,23 +166,29 @@ class EncoderEstimator(TrainedEstimator):
 
     def _parts(self, shape: tuple[int, ...], preset: Any) -> dict[str, nn.Module]:
         """The preset's networks by their names."""
-        return {"encoder": preset.encoder(shape, *[self._n_codes] * self._n_heads)}
+        return {"encoder": preset.encoder(shape, *self._head_sizes)}
 
     @property
     def _n_codes(self) -> int:
         return int(self.n_factors)
 
+    @property
+    def _head_sizes(self) -> tuple[int, ...]:
+        """How many numbers each part of the encoder's output has; the codes come first."""
+        return (self._n_codes,) * self._n_heads
+
     def _check_networks(self, networks: nn.ModuleDict) -> None:
         """Check that the user's own encoder matches the data."""
         if self.encoder is None:
             return
-        wanted = (2, self._n_heads * self._n_codes)
+        wanted = (2, sum(self._head_sizes))
         with torch.no_grad():
             codes = networks["encoder"](as_images(torch.zeros(2, *self.row_shape_), self.row_shape_))
         if tuple(codes.shape) != wanted:
             raise ValueError(
                 f"the encoder returns shape {tuple(codes.shape)} for a batch of shape {(2, *self._network_shape)}; "
-                f"{type(self).__name__} needs {wanted}: {self._n_heads} x n_factors={self._n_codes} values a row."
+                f"{type(self).__name__} needs {wanted}: {' + '.join(map(str, self._head_sizes))} values a row for "
+                f"n_factors={self._n_codes}."
             )
 
     def _schedule(self, preset: Any) -> Schedule:

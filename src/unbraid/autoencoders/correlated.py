@@ -1,0 +1,190 @@
+"""What the VAEs with evidence share: posteriors, noise and a start that let them find what their theorem promises."""
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from unbraid.autoencoders import likelihood
+from unbraid.autoencoders.presets import Preset
+from unbraid.autoencoders.vae import VAE
+from unbraid.estimator.base import Hint, Number
+from unbraid.networks.autoencoder import Heads
+from unbraid.networks.linear import AroundLinear
+from unbraid.runtime.determinism import check_random_state
+from unbraid.training.batches import Points
+from unbraid.training.encoder import SUMMARY
+from unbraid.training.trainer import Schedule
+
+START_ROWS = 10_000  # from which the linear start is computed
+START_LOG_VARIANCE = -4.0  # of the posteriors
+
+
+def triangle(log_variance: Tensor, below: Tensor) -> Tensor:
+    r"""Factors L of the posteriors' covariances :math:`L L^T`, (batch, n, n).
+
+    The diagonal is :math:`s_i = e^{l_i / 2}`; row i below it is ``below`` times :math:`s_i`.
+
+    >>> triangle(torch.zeros(1, 2), torch.tensor([[3.0]])).tolist()
+    [[[1.0, 0.0], [3.0, 1.0]]]
+    """
+    n = log_variance.shape[1]
+    unit = torch.eye(n, device=below.device, dtype=below.dtype).repeat(len(below), 1, 1)
+    rows, columns = torch.tril_indices(n, n, -1)
+    unit[:, rows, columns] = below
+    return (0.5 * log_variance).exp()[:, :, None] * unit
+
+
+def kl_terms(
+    mean: Tensor, variance: Tensor, log_variance: Tensor, prior: tuple[Tensor, Tensor] | None = None
+) -> Tensor:
+    r"""KL of Gaussians from independent Gaussians (mean and log-variance; None is standard normal), a term per code.
+
+    :math:`\frac12 ((LL^T)_{ii} + (m_i - \mu_i)^2) / \sigma_i^2 - \frac12 + \log \sigma_i - \log L_{ii}`, of the
+    marginal variances :math:`(LL^T)_{ii}` and ``log_variance`` = :math:`2 \log L_{ii}`. The terms sum up to the KL.
+
+    >>> kl_terms(torch.ones(1), torch.ones(1), torch.zeros(1)).item()
+    0.5
+    """
+    if prior is None:
+        return 0.5 * (variance + mean.square() - 1 - log_variance)
+    square = (variance + (mean - prior[0]).square()) * (-prior[1]).exp()
+    return 0.5 * (square - 1 + prior[1] - log_variance)
+
+
+class Drawn(NamedTuple):
+    """Posteriors of a batch: means, marginal variances, twice the log of L's diagonal; codes, reconstruction loss."""
+
+    mean: Tensor
+    variance: Tensor
+    log_variance: Tensor
+    codes: Tensor
+    reconstruction: Tensor
+
+
+class CorrelatedVAE(VAE):
+    r"""Base of the VAEs with evidence: posteriors with a full covariance, noise that fits, and a linear start.
+
+    A diagonal posterior costs :math:`\frac12 (\sum_i \log (J^T J)_{ii} - \log \det J^T J)` nats, with the decoder's
+    Jacobian J, however small the noise is (Reizinger et al. 2022): it prefers decoders whose Jacobian has orthogonal
+    columns to the true one. With a noise of 1, as VAEs usually have it, few features are cheaper to ignore than to
+    code; here it is the error of the reconstruction. Encoder and decoder of vectors start as the linear maps that the
+    evidence determines, plus networks that are 0.
+
+    Parameters
+    ----------
+    n_factors : int
+    noise : float
+        Least standard deviation of the decoder's noise, in standard deviations of the data.
+    **settings
+        See :class:`~unbraid.autoencoders.base.AutoencoderEstimator`.
+    """
+
+    _parameter_constraints = {"noise": (Number(above=0), Hint("Try 0.02."))}
+
+    def __init__(self, n_factors: int = 10, *, noise: float = 0.02, **settings: Any):
+        super().__init__(n_factors, **settings)
+        self.noise = noise
+
+    def _linear_case(self, points: Points, rng: np.random.Generator) -> tuple[np.ndarray, Any]:
+        """Row numbers, and the function of their whitened principal components that gives the unmixing matrix."""
+        raise NotImplementedError
+
+    @property
+    def _head_sizes(self) -> tuple[int, ...]:
+        n = self._n_codes
+        return (n, n, n * (n - 1) // 2) if n > 1 else (n, n)
+
+    def _networks(self, shape: tuple[int, ...], preset: Preset, generator: torch.Generator) -> nn.ModuleDict:
+        networks = super()._networks(shape, preset, generator)
+        if self.encoder is not None:
+            return networks
+        *_, last = networks["encoder"].children()
+        assert isinstance(last, Heads), "the encoders of all presets end with their heads"
+        heads = [part for part in last.parts if isinstance(part, nn.Linear)]
+        for part in heads[1:]:
+            nn.init.zeros_(part.weight)
+            nn.init.zeros_(part.bias)
+        nn.init.constant_(heads[1].bias, START_LOG_VARIANCE)
+        if len(shape) > 1:
+            return networks
+        for end in (heads[0], [m for m in networks["decoder"].modules() if isinstance(m, nn.Linear)][-1]):
+            nn.init.zeros_(end.weight)
+            nn.init.zeros_(end.bias)
+        ends = shape[0], self._n_codes
+        with torch.random.fork_rng(devices=[]):
+            networks["encoder"] = AroundLinear(networks["encoder"], *ends)
+            networks["decoder"] = AroundLinear(networks["decoder"], *ends[::-1])
+        return networks
+
+    def _train(self, networks: nn.ModuleDict, points: Points, schedule: Schedule, preset: Preset, seed: int) -> None:
+        if isinstance(networks["encoder"], AroundLinear):
+            self._start(networks, points, np.random.default_rng([seed, 2]))
+        super()._train(networks, points, schedule, preset, seed)
+
+    @torch.no_grad()
+    def _start(self, networks: nn.ModuleDict, points: Points, rng: np.random.Generator) -> None:
+        """Principal components, unmixed by the evidence, are the first codes; their least squares fit is decoded."""
+        rows, unmix = self._linear_case(points, rng)
+        x = points.to_tensor(points.stored(rows)).double().numpy()
+        mean = x.mean(0)
+        _, spread, axes = np.linalg.svd(x - mean, full_matrices=False)
+        k = min(self._n_codes, int((spread > 1e-6 * spread[0]).sum()))
+        whitening = axes[:k] / spread[:k, None] * np.sqrt(len(x))
+        encoder = np.zeros((self._n_codes, x.shape[1]))
+        encoder[:k] = unmix((x - mean) @ whitening.T) @ whitening
+        decoder = np.linalg.pinv(encoder)
+        for name, matrix, shift in (("encoder", encoder, -encoder @ mean), ("decoder", decoder, mean)):
+            around = networks[name]
+            assert isinstance(around, AroundLinear)
+            around.linear.weight.copy_(torch.from_numpy(matrix))
+            around.linear.bias.copy_(torch.from_numpy(shift))
+
+    def _schedule(self, preset: Preset) -> Schedule:
+        return replace(super()._schedule(preset), decay="cosine")
+
+    def _reconstruction(self, output: Tensor, x: Tensor) -> Tensor:
+        if self.likelihood_ == "bernoulli":
+            return super()._reconstruction(output, x)
+        return likelihood.fitted_gaussian(output, x, self.noise)
+
+    def _draw(self, networks: nn.ModuleDict, x: Tensor, noise: Tensor) -> Drawn:
+        """Posteriors of rows x, codes drawn from them, and their reconstruction loss."""
+        mean, log_variance, L = self._split(networks["encoder"](x))
+        codes = mean + (L @ noise[:, :, None]).squeeze(2)
+        reconstruction = self._reconstruction(networks["decoder"](codes), x).mean()
+        return Drawn(mean, L.square().sum(2), log_variance, codes, reconstruction)
+
+    def _split(self, encoded: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Means, twice the log of the factors' diagonals, and the factors of the covariances."""
+        n = self._n_codes
+        mean, log_variance, below = encoded.split((n, n, n * (n - 1) // 2), dim=1)
+        return mean, log_variance, triangle(log_variance, below)
+
+    def _prior_of(self, points: Points) -> tuple[Tensor, Tensor] | None:
+        """Mean and log-variance of the prior of the first rows; None is a standard normal."""
+        return None
+
+    @torch.no_grad()
+    def _after_training(self, points: Points) -> None:
+        mean, _, L = self._split(torch.from_numpy(self._encoded(points.rows, SUMMARY)))
+        variance = L.square().sum(2)
+        self.kl_ = kl_terms(mean, variance, variance.log(), self._prior_of(points)).double().mean(0).numpy()
+
+    def encode(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Means and log-variances of each code under q(z|x), (n, n_factors) each."""
+        mean, covariance = self.encode_correlated(X)
+        return mean, np.log(np.diagonal(covariance, axis1=1, axis2=2))
+
+    def encode_correlated(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Means (n, n_factors) and covariances (n, n_factors, n_factors) of q(z|x)."""
+        mean, _, L = self._split(torch.from_numpy(self._encoded(self._new_rows(X))))
+        return mean.numpy(), (L @ L.mT).numpy()
+
+    def sample_codes(self, X: Any, random_state: Any = None) -> np.ndarray:
+        """One draw from q(z|x) for each row of X."""
+        mean, _, L = self._split(torch.from_numpy(self._encoded(self._new_rows(X))))
+        noise = check_random_state(random_state).standard_normal(mean.shape).astype(mean.numpy().dtype)
+        return (mean + (L @ torch.from_numpy(noise)[:, :, None]).squeeze(2)).numpy()
