@@ -22,7 +22,7 @@ from unbraid.networks.autoencoder import initialise
 from unbraid.networks.layout import as_images, as_rows
 from unbraid.training.batches import BLOCK, Batch, Batches, Points
 from unbraid.training.devices import Accelerated, Device
-from unbraid.training.estimator import TrainedEstimator
+from unbraid.training.estimator import TrainedEstimator, check_spread
 from unbraid.training.trainer import Group, Loss, Schedule, Trainer
 
 CHUNK = 512  # rows that are encoded or decoded at once
@@ -141,6 +141,8 @@ class AutoencoderEstimator(TrainedEstimator):
             self.likelihood_ = self._image_likelihood if is_image else "gaussian"
         rows.in_unit_interval |= self.likelihood_ == "bernoulli"
         points = Points(rows, {name: getattr(known, name) for name in known.evidence})
+        if points.is_constant():
+            check_spread(0.0)
         self.center_, self.scale_ = np.float64(0), 1.0
         if not (is_image or self.likelihood_ == "bernoulli"):
             self._standardise(points)
@@ -152,7 +154,8 @@ class AutoencoderEstimator(TrainedEstimator):
         self.center_ = total / points.n
         squares = sum(float(np.square(b - self.center_).sum()) for b in points.rows.stored(BLOCK))
         points.center = self.center_
-        points.scale = self.scale_ = float(np.sqrt(squares / (points.n * self.n_features_in_))) or 1.0
+        points.scale = self.scale_ = float(np.sqrt(squares / (points.n * self.n_features_in_)))
+        check_spread(self.scale_)
 
     def _before_training(self, points: Points, seed: int) -> None:
         """Hook: what must be computed before training."""

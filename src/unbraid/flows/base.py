@@ -21,7 +21,7 @@ from unbraid.flows.training import ConditionBatches, FlowSchedule, FlowTrainer
 from unbraid.networks.coupling import CLAMPS, Affine
 from unbraid.networks.flow import Flow, conv_flow, dense_flow
 from unbraid.networks.layout import as_images, as_rows
-from unbraid.training.estimator import TrainedEstimator
+from unbraid.training.estimator import TrainedEstimator, check_spread
 from unbraid.trust.warnings import warn
 
 ARCHITECTURES = ("auto", "dense", "convolutional")
@@ -185,10 +185,9 @@ class FlowEstimator(TrainedEstimator):
         constant = int((flat.max(0) == flat.min(0)).sum())
         if self.noise == 0 and constant:
             warn("UB302", stacklevel=3, count=constant, of=flat.shape[1])
-        share = self._noise_share
-        self.noise_ = share * float((flat - flat.mean(0)).std()) if self.noise == "auto" else float(self.noise)
-        if self.noise == "auto" and not self.noise_ > 0:
-            raise ValueError("X is constant: all rows are the same, so there is nothing to learn.")
+        spread = float((flat - flat.mean(0)).std()) if constant < flat.shape[1] else 0.0
+        check_spread(spread)
+        self.noise_ = self._noise_share * spread if self.noise == "auto" else float(self.noise)
 
     def _noisy(self, rows: Tensor, rng: np.random.Generator) -> Tensor:
         """Rows with the data noise."""

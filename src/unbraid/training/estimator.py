@@ -20,6 +20,7 @@ from unbraid.training.trainer import Trainer
 from unbraid.trust.warnings import warn
 
 PATH = (str, os.PathLike, None)
+SPREADS = 1e-15, 1e15  # standard deviations whose squares, and those of what networks make of them, fit into float32
 
 
 class TrainedEstimator(Exportable):
@@ -180,6 +181,22 @@ class TrainedEstimator(Exportable):
         self.stopped_ = run.stopped or "max_steps"
         if run.stopped.startswith("max_seconds"):
             warn("UB401", stacklevel=4, done=run.n_steps, of=max_steps, by=run.stopped)
+
+
+def check_spread(spread: float) -> None:
+    """Refuse data that do not vary, or by so little or so much that float32, in which networks are trained, fails.
+
+    >>> check_spread(1e100)
+    Traceback (most recent call last):
+    ValueError: X has a standard deviation of 1e+100; networks are trained in float32, which takes 1e-15 to 1e+15. ...
+    """
+    if spread == 0:
+        raise ValueError("X is constant: all rows are the same, so there is nothing to learn. Check the data.")
+    if not SPREADS[0] <= spread <= SPREADS[1]:
+        raise ValueError(
+            f"X has a standard deviation of {spread:.3g}; networks are trained in float32, which takes {SPREADS[0]:g} "
+            f"to {SPREADS[1]:g}. Rescale X, for instance X / X.std()."
+        )
 
 
 def _plain(value: Any) -> Any:
