@@ -373,8 +373,10 @@ def test_constant_features_do_no_harm(data):
     model = ub.GIN(**quick).fit(padded, labels)
     assert np.isfinite(model.transform(padded)).all()
     assert np.isfinite(model.score_samples(padded)).all()
-    with pytest.warns(UserWarning, match=facts("UB302", "4 of 8", "noise=0")):
-        ub.GIN(**quick, noise=0).fit(padded, labels)
+    assert model.n_features_in_ == 8
+    sets = np.stack([padded[:50], padded[:50] + padded[50:100]], axis=1)
+    with pytest.warns(UserWarning, match=facts("UB302", "3 of 8", "noise=0")):
+        ub.SelfSupervisedGIN(max_steps=1, n_init=1, noise=0, random_state=0).fit(sets)
 
 
 def test_disjoint_clusters_are_warned_of():

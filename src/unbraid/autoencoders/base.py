@@ -154,7 +154,7 @@ class AutoencoderEstimator(TrainedEstimator):
         self.center_ = total / points.n
         squares = sum(float(np.square(b - self.center_).sum()) for b in points.rows.stored(BLOCK))
         points.center = self.center_
-        points.scale = self.scale_ = float(np.sqrt(squares / (points.n * self.n_features_in_)))
+        points.scale = self.scale_ = float(np.sqrt(squares / (points.n * points.rows.n_features)))
         check_spread(self.scale_)
 
     def _before_training(self, points: Points, seed: int) -> None:
@@ -184,7 +184,7 @@ class AutoencoderEstimator(TrainedEstimator):
         shape = (2, *self._network_shape)
         wanted = (2, self._n_heads * self._n_codes)
         with torch.no_grad():
-            codes = networks["encoder"](as_images(torch.zeros(2, *self.row_shape_), self.row_shape_))
+            codes = networks["encoder"](as_images(torch.zeros(2, *self._seen_shape), self._seen_shape))
             if tuple(codes.shape) != wanted:
                 raise ValueError(
                     f"the encoder returns shape {tuple(codes.shape)} for a batch of shape {shape}; "
@@ -237,7 +237,11 @@ class AutoencoderEstimator(TrainedEstimator):
 
     @property
     def _network_shape(self) -> tuple[int, ...]:
-        return shape_of(tuple(self.row_shape_))
+        return shape_of(self._seen_shape)
+
+    @property
+    def _leaves_out_constants(self) -> bool:
+        return self.encoder is None  # the user's own networks are made for all columns
 
     def _rebuilt(self) -> nn.ModuleDict:
         if self.networks_ and self.encoder is None:
@@ -289,8 +293,8 @@ class AutoencoderEstimator(TrainedEstimator):
             for chunk in codes.split(CHUNK):
                 x = decoder(chunk)
                 x = x.sigmoid() if self.likelihood_ == "bernoulli" else x
-                parts.append(np.ascontiguousarray(as_rows(x, tuple(self.row_shape_)).numpy()))
-        rows = np.concatenate(parts) if parts else np.empty((0, *self.row_shape_), np.float32)
+                parts.append(np.ascontiguousarray(as_rows(x, self._seen_shape).numpy()))
+        rows = np.concatenate(parts) if parts else np.empty((0, *self._seen_shape), np.float32)
         standard = self.scale_ != 1.0 or np.ndim(self.center_) > 0
         return self._decoded(rows * self.scale_ + self.center_ if standard else rows)
 

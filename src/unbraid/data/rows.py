@@ -69,6 +69,7 @@ class Rows:
         X, self.names = as_source(X)
         self.source = X
         self.on_read: Callable[[int], Any] = _pass  # called with the number of rows of each block
+        self.columns: NDArray[np.intp] | None = None  # set by keep: of a table, those that are read
         self._draws = is_dataset(X)
         self.endless = self._draws and not hasattr(X, "rows")
         self._n: int | None
@@ -144,6 +145,14 @@ class Rows:
             )
         self.in_unit_interval = (is_picture or unit_interval) and len(self.row_shape) > 1
 
+    def keep(self, columns: NDArray[np.intp]) -> None:
+        """Read these columns of a table only, as if it had no others."""
+        self.columns = columns
+        self.row_shape, self.n_features = (len(columns),), len(columns)
+
+    def _kept(self, block: NDArray) -> NDArray:
+        return block if self.columns is None else np.take(block, self.columns, axis=1)
+
     @property
     def float_dtype(self) -> np.dtype:
         """What the rows are converted to: float32 if it holds their values, else float64."""
@@ -180,7 +189,7 @@ class Rows:
             if self._draws:
                 yield self.take(np.arange(start, stop), np.random.default_rng(start))
             else:
-                yield self._as_declared(as_block(X[start:stop]))
+                yield self._kept(self._as_declared(as_block(X[start:stop])))
             self.on_read(stop - start)
 
     def _given_blocks(self, most: int | None) -> Iterator[NDArray]:
@@ -190,6 +199,7 @@ class Rows:
             if block.ndim and not len(block):
                 continue
             if hasattr(self, "row_shape"):
+                block = self._kept(block)
                 self._check_block(block)
             block = block if most is None else block[: most - seen]
             yield block
@@ -220,6 +230,9 @@ class Rows:
 
     def take(self, rows: NDArray, rng: np.random.Generator | None = None) -> NDArray:
         """These rows as they are stored, in any order; of a data set without end, as many fresh ones."""
+        return self._kept(self._taken(rows, rng))
+
+    def _taken(self, rows: NDArray, rng: np.random.Generator | None) -> NDArray:
         X = self.source
         if self.endless:
             return X.sample(len(rows), rng)[0]
@@ -347,7 +360,7 @@ class Rows:
         return then(rows) if then else rows
 
     def _flat_as_declared(self, block: NDArray, then: Callable[[NDArray], NDArray] | None) -> NDArray:
-        return self._flat(self._as_declared(block), then)
+        return self._flat(self._kept(self._as_declared(block)), then)
 
     def fingerprint(self) -> str:
         """Identifies this data: shape, type, and a checksum of all rows in memory, or of some elsewhere."""

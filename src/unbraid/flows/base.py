@@ -98,7 +98,7 @@ class FlowEstimator(TrainedEstimator):
     @property
     def _network_shape(self) -> tuple[int, ...]:
         """Of a point for the network; images of sides divisible by 4 go to the convolutional one."""
-        shape = tuple(self.row_shape_)
+        shape = self._seen_shape
         n_features = int(np.prod(shape))
         image = len(shape) in (2, 3)
         fits = image and shape[0] % 4 == 0 and shape[1] % 4 == 0
@@ -111,7 +111,7 @@ class FlowEstimator(TrainedEstimator):
             return (shape[2] if len(shape) == 3 else 1, shape[0], shape[1])
         if n_features < 2:
             raise ValueError(
-                f"a coupling flow splits the features in two and needs at least 2; X has n_features = {n_features}."
+                f"a coupling flow splits the features that vary in two and needs at least 2; X has n_features = {n_features}."
             )
         return (n_features,)
 
@@ -148,7 +148,7 @@ class FlowEstimator(TrainedEstimator):
         theta = torch.from_numpy(self.theta_)[None].to(codes.dtype)
         batch_size = 512 if len(self._network_shape) == 3 else 8192
         rows = self._network.decode(theta, codes[None], batch_size=batch_size)[0]
-        return as_rows(rows, tuple(self.row_shape_)).numpy()
+        return as_rows(rows, self._seen_shape).numpy()
 
     def _codes_of(self, rows: Rows) -> np.ndarray:
         return np.concatenate([self._family.link(self._encode(block)[0][:, self.order_]) for block in rows])
