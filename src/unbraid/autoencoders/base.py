@@ -141,6 +141,7 @@ class AutoencoderEstimator(TrainedEstimator):
             self.likelihood_ = self._image_likelihood if is_image else "gaussian"
         rows.in_unit_interval |= self.likelihood_ == "bernoulli"
         points = Points(rows, {name: getattr(known, name) for name in known.evidence})
+        shape_of(self._seen_shape)  # images of other shapes are refused first
         if points.is_constant():
             check_spread(0.0)
         self.center_, self.scale_ = np.float64(0), 1.0

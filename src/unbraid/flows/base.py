@@ -111,7 +111,8 @@ class FlowEstimator(TrainedEstimator):
             return (shape[2] if len(shape) == 3 else 1, shape[0], shape[1])
         if n_features < 2:
             raise ValueError(
-                f"a coupling flow splits the features that vary in two and needs at least 2; X has n_features = {n_features}."
+                "a coupling flow splits the features that vary in two and needs at least 2; X has "
+                f"n_features = {n_features}."
             )
         return (n_features,)
 

@@ -226,12 +226,12 @@ class TrainedEstimator(Exportable):
 
 def _varying(rows: Rows) -> tuple[NDArray, NDArray[np.bool_]]:
     """The first row of a table, and which columns differ from it in another; mostly the first block shows it."""
-    first = rows.clean(next(rows.stored(1)))[0]
-    varies = np.zeros(len(first), dtype=bool)
-    for block in rows.stored(BLOCK):
-        varies |= (rows.clean(block) != first).any(axis=0)
-        if varies.all():
-            break
+    blocks = (rows.clean(block) for block in rows.stored(BLOCK))
+    block = next(blocks)
+    first = block[0]
+    varies = (block != first).any(axis=0)
+    while not varies.all() and (block := next(blocks, None)) is not None:
+        varies |= (block != first).any(axis=0)
     return first, varies
 
 
