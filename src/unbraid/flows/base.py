@@ -275,7 +275,7 @@ class FlowEstimator(TrainedEstimator):
         for i in range(d):
             shift = np.zeros(d, r.dtype)
             shift[i] = spread[i]
-            x = self._decode(np.concatenate((base + shift, base - shift))).reshape(2, points, -1)
+            x = self._decode(np.concatenate((base + shift, base - shift))).reshape(2, points, -1).astype(np.float64)
             reach[i] = np.median(np.linalg.norm(x[0] - x[1], axis=1)) / 2
         return reach, spread, self._above_noise(r, rng.spawn(1)[0])
 
