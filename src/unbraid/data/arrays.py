@@ -123,12 +123,16 @@ def _map(path: Path, file: Any, start: int, size: int) -> np.ndarray:
     return np.memmap(file, dtype=dtype, mode="r", offset=offset, shape=shape, order="F" if fortran else "C")
 
 
-def spool(path: Path, stream: Any) -> np.ndarray:
-    """The bytes of a packed file, mapped from a temporary file, which is gone when the array is."""
+def spool(stream: Any, path: Path | None = None) -> np.ndarray:
+    """The rest of a stream as bytes mapped from a temporary file, which is gone when the array is.
+
+    What is unpacked from the file at ``path`` must have a sane size.
+    """
     with tempfile.TemporaryFile(prefix="unbraid-") as file:
         while part := stream.read(1 << 22):
             file.write(part)
-            check_unpacked(path, path.stat().st_size, file.tell())
+            if path is not None:
+                check_unpacked(path, path.stat().st_size, file.tell())
         file.flush()
         return np.memmap(file, dtype=np.uint8, mode="r") if file.tell() else np.empty(0, np.uint8)
 

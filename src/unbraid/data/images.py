@@ -59,7 +59,7 @@ def tar(path: Path, resize: tuple[int, int] | None, skip_unreadable: bool) -> Op
     with reading(path, (tarfile.TarError, EOFError, OSError)):
         if path.suffix in (".gz", ".tgz"):
             with gzip.open(path) as stream:
-                data = spool(path, stream)
+                data = spool(stream, path)
         else:
             data = np.memmap(path, dtype=np.uint8, mode="r")
         with tarfile.open(path) as archive:

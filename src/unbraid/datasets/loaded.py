@@ -219,7 +219,7 @@ def unpacked(path: Path, stream: Any = None) -> np.ndarray:
     """The bytes of a file, or of a stream from it, without their compression."""
     opener: Any = gzip.open if path.suffix == ".gz" else Path.open
     with reading(path, (OSError, EOFError)), stream or opener(path, "rb") as file:
-        return spool(path, file)
+        return spool(file)
 
 
 def shaped(path: Path, data: np.ndarray, sizes: np.ndarray, dtype: str) -> np.ndarray:
