@@ -230,7 +230,9 @@ def _varying(rows: Rows) -> tuple[NDArray, NDArray[np.bool_]]:
     block = next(blocks)
     first = block[0]
     varies = (block != first).any(axis=0)
-    while not varies.all() and (block := next(blocks, None)) is not None:
+    for block in blocks:
+        if varies.all():
+            break
         varies |= (block != first).any(axis=0)
     return first, varies
 
