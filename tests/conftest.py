@@ -63,20 +63,23 @@ def browser():
 
 
 class Inputs:
-    """Counts the odd inputs of a test; the summary adds them up."""
+    """Counts the odd inputs of a test, and those that were refused by a sentence; the summary adds them up."""
 
     def __init__(self):
-        self.count = 0
+        self.count, self.n_refused = 0, 0
 
     def __call__(self):
         self.count += 1
+
+    def refused(self):
+        self.n_refused += 1
 
 
 @pytest.fixture
 def inputs(request):
     counted = Inputs()
     yield counted
-    request.node.user_properties.append((INPUTS, counted.count))
+    request.node.user_properties.append((INPUTS, (counted.count, counted.n_refused)))
 
 
 def pytest_terminal_summary(terminalreporter):
@@ -85,13 +88,15 @@ def pytest_terminal_summary(terminalreporter):
 
 
 def _tell_inputs(terminalreporter):
-    """How many odd inputs were tried, and how long the tests of them took together."""
+    """How many odd inputs were tried, what became of them, and how long the tests of them took together."""
     groups = terminalreporter.stats.values()
     reports = [report for group in groups for report in group if isinstance(report, pytest.TestReport)]
     counts = {r.nodeid: value for r in reports for key, value in r.user_properties if key == INPUTS}
     seconds = sum(r.duration for r in reports if r.nodeid in counts)
     if counts:
-        terminalreporter.line(f"{sum(counts.values())} odd inputs in {len(counts)} test(s), {seconds:.1f} s")
+        tried, refused = map(sum, zip(*counts.values()))
+        became = f"{tried - refused} right, {refused} refused"
+        terminalreporter.line(f"{tried} odd inputs in {len(counts)} test(s): {became}, {seconds:.1f} s")
 
 
 def _tell_made_data(terminalreporter):

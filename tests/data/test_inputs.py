@@ -1,8 +1,11 @@
 """One way in: every kind of input gives the same rows, the one rule of units, and what is refused with which words."""
 
+import datetime
+
 import dask.array
 import numpy as np
 import pandas
+import polars
 import pytest
 import scipy.sparse as sp
 import torch
@@ -212,6 +215,10 @@ class Stream(torch.utils.data.IterableDataset):
         return iter(TABLE)
 
 
+LAZY = dask.array.from_array(TABLE, chunks=(4, 3))
+MEANT = {"dtype": np.float64, "meta": np.empty((0, 3))}  # what a Dask array says that its blocks are
+JAGGED = [torch.zeros(2, 3), torch.zeros(3, 3)]
+
 REFUSED = {
     "iterator": (generator(), TypeError, ("unbraid.Blocks",)),
     "number": (3, TypeError, ("X", "int", "unbraid.Blocks")),
@@ -262,6 +269,22 @@ REFUSED = {
         ValueError,
         ((2,), (3,)),
     ),
+    "lazily masked": (dask.array.ma.masked_less(LAZY, 0), ValueError, ("X", "masked")),
+    "lazily sparse": (LAZY.map_blocks(sp.csr_array, **MEANT), TypeError, ("X.toarray()",)),
+    "lazily complex": (LAZY.map_blocks(lambda x: x * 1j, **MEANT), ValueError, ("float64", "complex128")),
+    "lazy dates": (LAZY.map_blocks(lambda x: x.astype("M8[s]"), **MEANT), ValueError, ("float64", "datetime64[s]")),
+    "dates of polars": (
+        polars.DataFrame({"a": [1.0, 2.0], "day": [datetime.date(2020, 1, 1), datetime.date(2020, 1, 2)]}),
+        ValueError,
+        ("'day'", "time="),
+    ),
+    "huge integers": (np.array([[1, 10**400]], dtype=object), ValueError, ("X", "float64")),
+    "a conjugate tensor": (torch.tensor([[1j, 2]]).conj(), ValueError, ("X", "complex")),
+    "a meta tensor": (torch.empty(3, 2, device="meta"), TypeError, ("torch", (3, 2), "meta")),
+    "a nested tensor": (torch.nested.nested_tensor(JAGGED, layout=torch.jagged), TypeError, ("torch", "torch.jagged")),
+    "a sparse tensor": (torch.eye(3).to_sparse(), TypeError, ("torch", "X.to_dense()")),
+    "empty blocks only": (ub.Blocks([TABLE[:0]]), ValueError, ("X", "block")),
+    "blocks of numbers": (ub.Blocks([TABLE, np.float64(3)]), ValueError, ((), (3,))),
     "blocks of two units": (ub.Blocks([BYTES, FLOATS]), ValueError, ("block", "float32", "uint8")),
 }
 
@@ -271,6 +294,48 @@ def test_what_cannot_be_read_is_refused(case):
     X, error, words = REFUSED[case]
     with pytest.raises(error, match=facts(*words)):
         Rows(X).array()
+
+
+@pytest.mark.parametrize("case", [name for name in REFUSED if name.startswith("laz")])
+def test_what_cannot_be_read_is_refused_where_its_blocks_are(case):
+    X, error, words = REFUSED[case]
+    with pytest.raises(error, match=facts(*words)):
+        Rows(X).sample(5, np.random.RandomState(0))
+
+
+def test_tensors_that_are_negated_in_name_only():
+    X = torch.tensor([[1 + 2j, 3 - 1j]]).conj().imag
+    assert X.is_neg()
+    np.testing.assert_array_equal(Rows(X).array(), [[-2, 1]])
+    known = ub.Observations(TABLE[:2], labels=X[0])
+    np.testing.assert_array_equal(known.labels, [-2, 1])
+
+
+def test_columns_may_have_any_name():
+    """A frame has its columns as attributes, so these once made it a sparse matrix, a tensor and a data set."""
+    for names in (["tocsr", "map_blocks", "dask"], ["detach", "cpu", "x"], ["sample", "factor_names", "stored"]):
+        frame = pandas.DataFrame(TABLE, columns=names)
+        np.testing.assert_array_equal(Rows(frame).array(), TABLE)
+        model = ub.PCAICA(2, random_state=0).fit(frame)
+        np.testing.assert_array_equal(model.transform(frame), ub.PCAICA(2, random_state=0).fit_transform(TABLE))
+
+
+def test_empty_blocks_are_passed_over():
+    rows = Rows(ub.Blocks([TABLE[:0], TABLE[:4], TABLE[4:4], TABLE[4:]]))
+    np.testing.assert_array_equal(rows.array(), TABLE)
+    assert rows.fingerprint() == Rows(TABLE).fingerprint()
+    model = ub.PCAICA(2, random_state=0).fit(TABLE)
+    lazy = dask.array.from_array(TABLE, chunks=((4, 0, 6), 3))
+    np.testing.assert_allclose(model.transform(lazy).compute(), model.transform(TABLE), atol=1e-12)
+
+
+def test_a_loader_that_shuffles_has_no_order_for_labels():
+    loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.from_numpy(TABLE)), shuffle=True)
+    np.testing.assert_array_equal(Rows(loader).array(), TABLE)
+    with pytest.raises(TypeError, match=facts("DataLoader", "labels", "X.dataset")):
+        ub.Observations(loader, labels=np.arange(10))
+    with pytest.raises(TypeError, match=facts("DataLoader", "labels", "X.dataset")):
+        ub.GIN(max_steps=1).fit(loader, np.arange(10) % 2)
 
 
 def test_large_values_whose_squares_fit():

@@ -373,8 +373,9 @@ def test_constant_features_do_no_harm(data):
     model = ub.GIN(**quick).fit(padded, labels)
     assert np.isfinite(model.transform(padded)).all()
     assert np.isfinite(model.score_samples(padded)).all()
-    with pytest.warns(UserWarning, match=facts("UB302", "4 of 8", "noise=0")):
-        ub.GIN(**quick, noise=0).fit(padded, labels)
+    assert model.n_features_in_ == 8
+    with pytest.warns(UserWarning, match=facts("UB302", "4 of 8", "noise=0")):  # of pictures no pixel is left out
+        ub.GIN(**quick, noise=0).fit(padded.reshape(600, 2, 4), labels)
 
 
 def test_disjoint_clusters_are_warned_of():

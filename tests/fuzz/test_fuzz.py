@@ -1,6 +1,6 @@
 """Odd and damaged inputs: each gives a right answer or one sentence, never a foreign error or a wrong answer.
 
-Every test counts its inputs, and the end of the run says how many there were: more than a thousand.
+Every test counts its inputs, and the end of the run says how many there were, and how many were refused.
 """
 
 import io
@@ -95,6 +95,7 @@ def test_damaged_files(tmp_path, ending, inputs):
             values = source[:]
         except (ValueError, FileNotFoundError) as error:
             check_sentence(error, number, path.name)
+            inputs.refused()
             continue
         assert values.shape == source.shape, number
         assert values.dtype == source.dtype, number
@@ -114,6 +115,7 @@ def test_checked_formats_never_read_other_numbers(tmp_path, inputs):
             values = ub.datasets.open(path)[:]
         except ValueError as error:
             check_sentence(error, number)
+            inputs.refused()
             continue
         read += 1
         np.testing.assert_array_equal(values, X, err_msg=str(number))
@@ -153,6 +155,7 @@ def test_damaged_runs(tmp_path, inputs):
             model = ub.load(tmp_path / "run")
         except NotARunError as error:
             check_sentence(error, number)
+            inputs.refused()
             continue
         np.testing.assert_array_equal(model.transform(TABLE), codes, err_msg=str(number))
 
@@ -169,6 +172,7 @@ def test_damaged_arrays_of_runs(tmp_path, inputs):
             ub.load(tmp_path / "run")
         except NotARunError as error:
             check_sentence(error, number)
+            inputs.refused()
             continue
         assert bad == good, f"{number}: damaged arrays were loaded"
 
@@ -189,6 +193,7 @@ def test_estimators_on_odd_arrays(inputs, values):
         codes = ub.PCAICA(n_factors=1, random_state=0).fit_transform(values)
     except (ValueError, TypeError) as error:
         check_sentence(error, values)
+        inputs.refused()
         return
     assert codes.shape == (len(values), 1)
     assert np.isfinite(codes).all()
@@ -210,6 +215,7 @@ def test_metrics_on_odd_arrays(inputs, pair):
             value = float(getattr(ub.metrics, name)(factors, codes))
         except (ValueError, TypeError) as error:
             check_sentence(error, name)
+            inputs.refused()
             continue
         assert 0 <= value <= 1 + 1e-9, (name, value)
 
@@ -259,6 +265,8 @@ def test_command_line(monkeypatch, capsys, tmp_path, inputs):
         inputs()
         result = run(monkeypatch, capsys, "fit", "x.npy", "--method", "pca-ica", *arguments)
         assert result.code in (0, 2), (arguments, result.err)
+        if result.code:
+            inputs.refused()
         assert "Traceback" not in result.err + result.out, arguments
         assert result.code == 0 or len(result.err) > 20, arguments
 
@@ -268,6 +276,7 @@ def test_command_line(monkeypatch, capsys, tmp_path, inputs):
 def test_a_zip_bomb_of_a_header_is_refused(tmp_path, inputs):
     """A header that announces more than any disk holds."""
     inputs()
+    inputs.refused()
     head = b"{'descr': '<f8', 'fortran_order': False, 'shape': (9999999999, 9999999999), }"
     data = b"\x93NUMPY\x01\x00" + (118).to_bytes(2, "little") + head.ljust(117) + b"\n"
     (tmp_path / "a.npy").write_bytes(data)

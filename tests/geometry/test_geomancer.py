@@ -1,7 +1,9 @@
 """Products of spheres and rotations, whose factors and tangent spaces are known."""
 
+import h5py
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import unbraid as ub
@@ -338,3 +340,32 @@ WRONG_FOR_TUPLES = {
 @pytest.mark.filterwarnings("ignore")
 def test_sklearn_contract(estimator, check):
     check(estimator)
+
+
+@pytest.mark.filterwarnings("ignore::unbraid.trust.warnings.UnbraidWarning")
+def test_offsets_and_scales():
+    """Rows beside a large offset are still apart; what float64 cannot compute with is refused, with the remedy."""
+    X, _ = product(["S1", "S2"], 300, 0, 5)
+    known = ub.Geomancer(3, random_state=0).fit(X)
+    assert ub.Geomancer(3, random_state=0).fit(X + 2.0**33).dims_ == known.dims_
+    for scale in (1e-310, 1e-100, 1e100):
+        with pytest.raises(ValueError, match=facts("X", "float64", "X / np.abs(X).max()")):
+            ub.Geomancer(3).fit(X * scale)
+    nanoseconds = (X * 1000).astype(np.int64) + 1_700_000_000_000_000_000
+    with pytest.raises(ValueError, match=facts("X", "1.7e+18", "float64")):
+        ub.Geomancer(3).fit(nanoseconds)
+    with pytest.raises(ValueError, match=facts("X", "datetime64[ns]")):
+        ub.Geomancer(3).fit(nanoseconds.astype("M8[ns]"))
+
+
+@pytest.mark.filterwarnings("ignore::unbraid.trust.warnings.UnbraidWarning")
+def test_hdf5_arrays_are_read_as_arrays(tmp_path):
+    X, _ = product(["S1", "S2"], 300, 0, 5)
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["X"] = X
+        file.create_dataset("Y", data=X, chunks=(50, 2), compression="gzip")
+        for rows in file.values():
+            for model in (ub.Geomancer(3, random_state=0), ub.ProductManifold(random_state=0)):
+                found, known = clone(model).fit_transform(rows), clone(model).fit_transform(X)
+                for mine, its in zip(found, known):
+                    np.testing.assert_array_equal(mine, its)

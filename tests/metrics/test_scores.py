@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import unbraid as ub
 from tests.facts import facts
 from unbraid import metrics as m
 
@@ -333,3 +334,38 @@ def test_binning_bounds_mig():
     factors = np.random.default_rng(0).integers(32, size=10_000)
     assert m.mig(factors, ceiling_codes(factors)) == pytest.approx(0.63, abs=0.01)
     assert m.mig(factors, ceiling_codes(factors, marginal="uniform")) == pytest.approx(0.78, abs=0.01)
+
+
+Z = np.random.default_rng(5).normal(size=(50, 3))
+
+
+@pytest.mark.parametrize(
+    ("codes", "options", "words"),
+    [
+        (Z, {}, ("codes", (50, 3), "model")),
+        ([Z, Z], {"kl": iter([[1, 1, 1], [1, 1]])}, ("kl",)),
+        ([Z, Z], {"kl": [[1, 1, np.nan], [1, 1, 1]]}, ("kl", "NaN")),
+        ([Z, Z], {"threshold": np.nan}, ("threshold=nan",)),
+        ([Z, Z], {"alpha": -1.0, "kind": "spearman"}, ("alpha=-1.0",)),
+        ([Z * np.nan, Z], {}, ("codes", "NaN")),
+    ],
+)
+def test_udr_refuses_what_it_cannot_rank(codes, options, words):
+    with pytest.raises(ValueError, match=facts(*words)):
+        m.udr(codes, **options)
+
+
+@pytest.mark.parametrize("kind", ["lasso", "spearman"])
+@pytest.mark.parametrize("odd", [Z * 1e130, Z * 1e-130, Z + 1e12, np.ones((50, 3)), Z > 0, np.repeat(Z[:, :1], 3, 1)])
+def test_udr_is_a_number_for_odd_codes(kind, odd):
+    found = m.udr([Z, odd, -Z], kind=kind, kl=iter([np.ones(3)] * 3)).scores
+    assert ((found >= 0) & (found <= 1)).all()
+
+
+def test_whole_numbers_that_float64_cannot_tell_apart_are_no_factors():
+    factors = np.arange(50, dtype=np.uint64) % 3
+    assert m.mcc(factors, Z) == m.mcc(factors.astype(int), Z)
+    ub.evaluate(factors, Z, protocol="fast", metrics=["mcc"])
+    for large in (factors + np.uint64(2**63), factors.astype(np.int64) - 2**60):
+        with pytest.raises(ValueError, match=facts("factors", "2**53", "numpy.unique(factor, return_inverse=True)")):
+            ub.evaluate(large, Z)

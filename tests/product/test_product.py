@@ -250,3 +250,10 @@ def test_errors_and_duplicates():
 @pytest.mark.filterwarnings("ignore")
 def test_sklearn_contract(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("scale", [1e-310, 1e-100, 1e100])
+def test_scales_beyond_float64_are_refused(scale):
+    X = np.random.default_rng(0).uniform(size=(50, 2))
+    with pytest.raises(ValueError, match=facts("X", "float64", "X / np.abs(X).max()")):
+        ub.ProductManifold().fit(X * scale)

@@ -138,8 +138,8 @@ class AutoencoderEstimator(EncoderEstimator):
             for chunk in codes.split(CHUNK):
                 x = decoder(chunk)
                 x = x.sigmoid() if self.likelihood_ == "bernoulli" else x
-                parts.append(np.ascontiguousarray(as_rows(x, tuple(self.row_shape_)).numpy()))
-        rows = np.concatenate(parts) if parts else np.empty((0, *self.row_shape_), np.float32)
+                parts.append(np.ascontiguousarray(as_rows(x, self._seen_shape).numpy()))
+        rows = np.concatenate(parts) if parts else np.empty((0, *self._seen_shape), np.float32)
         standard = self.scale_ != 1.0 or np.ndim(self.center_) > 0
         return self._decoded(rows * self.scale_ + self.center_ if standard else rows)
 

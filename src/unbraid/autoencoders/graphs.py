@@ -18,5 +18,5 @@ class DecoderGraph(EncoderGraph):
     def forward(self, codes: Tensor) -> Tensor:
         x = self.network((codes - self.code_mean) / self.code_std)
         x = x.sigmoid() if self.bernoulli else x
-        x = as_rows(x, self.row_shape) * self.scale + self.center
+        x = self.columns.fill(as_rows(x, self.row_shape) * self.scale + self.center)
         return x.clamp(0, 1) if self.is_picture else x

@@ -106,7 +106,7 @@ class HessianAutoencoder(AutoencoderEstimator):
         if self.teacher_points is not None and self.teacher_points < points.n:
             rows = np.sort(rng.choice(points.n, self.teacher_points, replace=False))
         source = points.rows.source
-        whole = len(rows) == points.n and isinstance(source, np.ndarray)
+        whole = len(rows) == points.n and isinstance(source, np.ndarray) and points.rows.columns is None
         seen = source if whole else points.stored(rows, rng)
         fitted = np.asarray(teacher.fit_transform(seen), dtype=np.float32)
         self.teacher_ = teacher

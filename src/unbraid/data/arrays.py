@@ -16,10 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.lib import format as npy
 
+from unbraid.data.places import check_unpacked, regular_files
+from unbraid.data.stored import check_hdf5, check_zarr
 from unbraid.runtime.extras import require
-from unbraid.trust.warnings import warn
 
 Opened = tuple[tuple[int, ...], np.dtype, Callable[[np.ndarray], np.ndarray]]
+ARCHIVE_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, OverflowError, NotImplementedError)
 ENCRYPTED = 1  # a flag of a zip member
 ZARR_MARKS = (".zarray", ".zgroup", "zarr.json")
 
@@ -79,12 +81,12 @@ def _npy(path: Path, key: str | None) -> Opened:
 
 def _npz(path: Path, key: str | None) -> Opened:
     """Stored members are mapped where they lie; compressed ones are unpacked to a temporary file first."""
-    errors = (zipfile.BadZipFile, zlib.error, EOFError, OSError, OverflowError, NotImplementedError)
-    with reading(path, errors), zipfile.ZipFile(path) as archive, path.open("rb") as file:
+    with reading(path, ARCHIVE_ERRORS), zipfile.ZipFile(path) as archive, path.open("rb") as file:
         keys = [n.removesuffix(".npy") for n in archive.namelist() if n.endswith(".npy")]
         member = archive.getinfo(choose_key(path, keys, key) + ".npy")
         if member.flag_bits & ENCRYPTED:
             raise ValueError(f"{path} is encrypted and cannot be read. Unpack it with its password first.")
+        check_unpacked(path, path.stat().st_size, member.file_size)
         if member.compress_type != zipfile.ZIP_STORED:
             with archive.open(member) as stream, tempfile.TemporaryFile(prefix="unbraid-") as unpacked:
                 shutil.copyfileobj(stream, unpacked, 1 << 22)
@@ -121,10 +123,16 @@ def _map(path: Path, file: Any, start: int, size: int) -> np.ndarray:
     return np.memmap(file, dtype=dtype, mode="r", offset=offset, shape=shape, order="F" if fortran else "C")
 
 
-def spool(stream: Any) -> np.ndarray:
-    """The rest of a stream as bytes mapped from a temporary file, which is gone when the array is."""
+def spool(stream: Any, path: Path | None = None) -> np.ndarray:
+    """The rest of a stream as bytes mapped from a temporary file, which is gone when the array is.
+
+    What is unpacked from the file at ``path`` must have a sane size.
+    """
     with tempfile.TemporaryFile(prefix="unbraid-") as file:
-        shutil.copyfileobj(stream, file, 1 << 22)
+        while part := stream.read(1 << 22):
+            file.write(part)
+            if path is not None:
+                check_unpacked(path, path.stat().st_size, file.tell())
         file.flush()
         return np.memmap(file, dtype=np.uint8, mode="r") if file.tell() else np.empty(0, np.uint8)
 
@@ -140,11 +148,13 @@ def _hdf5(path: Path, key: str | None) -> Opened:
     with reading(path):
         array = file[chosen]
         np.dtype(array.dtype)
+    check_hdf5(path, array)
     return _chunked(path, array)
 
 
 def _zarr(path: Path, key: str | None) -> Opened:
     zarr = require("zarr", "data")
+    regular_files(path)  # zarr would wait for a pipe among its metadata
     with reading(path):
         array = zarr.open(path, mode="r")
     if not isinstance(array, zarr.Array):
@@ -152,9 +162,7 @@ def _zarr(path: Path, key: str | None) -> Opened:
         array = array[choose_key(path, keys, key)]
     elif key is not None:
         raise ValueError(f"{path} holds one array and has no keys; leave key out.")
-    missing = array.nchunks - array.nchunks_initialized
-    if missing:  # a writer may leave out chunks of one value, and a copy may have lost them
-        warn("UB304", stacklevel=4, missing=missing, of=array.nchunks, path=path, fill=repr(array.fill_value))
+    check_zarr(path, array)
     return _chunked(path, array)
 
 

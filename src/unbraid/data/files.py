@@ -8,12 +8,9 @@ from typing import Any
 import numpy as np
 
 from unbraid.data import arrays, frames, images, pictures
+from unbraid.data.places import KINDS, check_place
 
 Reader = Callable[[np.ndarray], np.ndarray]
-KINDS = (
-    ".npy, .npz, .h5 or .hdf5, .zarr, .mat, .h5ad, .nc; tables .csv, .tsv, .parquet, .feather, .xlsx; a folder, a .tar "
-    "or a .tar.gz of images; one image stack, GIF, video or DICOM file"
-)
 
 
 class Source:
@@ -117,7 +114,7 @@ def open(
     if not isinstance(path, str | os.PathLike):
         return _from_object(path)
     path = Path(path)
-    _check_place(path)
+    check_place(path)
     ending = path.suffix.lower()
     is_array = _is_array(path) or ending in frames.HELD
     is_table = ending in frames.TABLES and path.is_file()
@@ -142,15 +139,6 @@ def open(
         raise ValueError(f"{path} has the unknown ending {path.suffix!r}. What can be opened: {KINDS}.")
     source = Source(str(path), *opened, names)
     return source if divide is None else _divided(source, divide)
-
-
-def _check_place(path: Path) -> None:
-    if not path.exists():
-        raise FileNotFoundError(f"there is no file or folder {path}. What can be opened: {KINDS}.")
-    if not (path.is_file() or path.is_dir()):
-        raise ValueError(f"{path} is neither a file nor a folder, but a pipe or a device. Save the data to a file.")
-    if path.is_file() and path.stat().st_size == 0:
-        raise ValueError(f"{path} is empty (0 bytes). Copy or download it again.")
 
 
 def _divided(source: Source, divide: float) -> Source:

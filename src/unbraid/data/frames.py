@@ -1,13 +1,16 @@
 """Tables with named columns (CSV, TSV, Parquet, Feather, Excel), and the formats of labs: .mat, .h5ad, NetCDF."""
 
 import csv
+import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from unbraid.data.arrays import Opened, choose_key, damaged, held, reading
+from unbraid.data.arrays import ARCHIVE_ERRORS, Opened, choose_key, damaged, held, reading
+from unbraid.data.places import check_place, check_unpacked
+from unbraid.data.stored import check_hdf5_inside
 from unbraid.runtime.extras import require
 
 SHOWN = 12  # columns that an error lists
@@ -29,12 +32,16 @@ def read_array(path: Path, *, text: bool = False, gaps: bool = False) -> np.ndar
     -------
     array
     """
+    check_place(path)
     if not path.is_file():
         raise FileNotFoundError(f"{path} is not a file.")
     if path.suffix == ".npy":
-        return np.load(path, allow_pickle=False)
+        with reading(path, (EOFError, OSError, OverflowError)):
+            return np.load(path, allow_pickle=False)
     if path.suffix == ".npz":
-        with np.load(path, allow_pickle=False) as file:
+        with reading(path, ARCHIVE_ERRORS), zipfile.ZipFile(path) as archive:
+            check_unpacked(path, path.stat().st_size, sum(member.file_size for member in archive.infolist()))
+        with reading(path, ARCHIVE_ERRORS), np.load(path, allow_pickle=False) as file:
             if len(file.files) != 1:
                 raise ValueError(f"{path} holds the arrays {', '.join(file.files)}; give a file with one array.")
             return file[file.files[0]]
@@ -114,6 +121,7 @@ def names_of(path: Path) -> list[str]:
 def read_frame(path: Path) -> Any:
     """The table as a pandas frame."""
     pandas = require("pandas", "tables")
+    check_place(path)
     try:
         frame = TABLES[path.suffix.lower()](pandas, path)
     except ImportError as error:
@@ -188,6 +196,7 @@ def _mat(path: Path, key: str | None) -> Opened:
     import scipy.io
 
     if h5py.is_hdf5(path):
+        _check_links(path)
         with h5py.File(path, "r") as file:
             arrays = {name: item for name, item in file.items() if isinstance(item, h5py.Dataset)}
             values = np.asarray(arrays[choose_key(path, list(arrays), key)]).T
@@ -199,9 +208,19 @@ def _mat(path: Path, key: str | None) -> Opened:
     return held(path, values)
 
 
+def _check_links(path: Path) -> None:
+    """Of a file that is HDF5 inside, refuse what it takes from other files."""
+    import h5py
+
+    if h5py.is_hdf5(path):
+        with reading(path, (OSError, KeyError, RuntimeError)):
+            check_hdf5_inside(path)
+
+
 def _h5ad(path: Path, key: str | None) -> Opened:
     """``X`` of single cells, or what the key names: ``layers/counts``, ``obsm/X_pca``."""
     anndata = require("anndata", "cells")
+    _check_links(path)
     with reading(path):
         cells = anndata.read_h5ad(path)
     places = {"X": cells.X} if cells.X is not None else {}
@@ -214,6 +233,7 @@ def _h5ad(path: Path, key: str | None) -> Opened:
 def _netcdf(path: Path, key: str | None) -> Opened:
     """A variable of a NetCDF file; its first dimension is that of the observations."""
     xarray = require("xarray", "cells")
+    _check_links(path)
     try:
         with xarray.open_dataset(path) as file:
             variables = [str(name) for name, value in file.data_vars.items() if value.ndim]

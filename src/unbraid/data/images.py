@@ -9,6 +9,7 @@ size and one number of channels, but a grey one among colour ones is read as col
 import functools
 import gzip
 import io
+import posixpath
 import re
 import shutil
 import tarfile
@@ -23,27 +24,29 @@ from numpy.typing import NDArray
 
 from unbraid.data.arrays import Opened, reading, spool
 from unbraid.data.pictures import ENDINGS, FRAMED, UnreadableError, decode, resized
+from unbraid.data.places import shown
 
 Load = Callable[[str], Any]  # a name to a path or an open file
 MEMORY_BUDGET = 2**30  # bytes of decoded rows that are kept in memory; more than that are kept in a file
 Place = tuple[str, int]  # a file and the number of a frame in it
 
 
-def natural(name: str) -> list:
-    """Sort key by which frame2 comes before frame10.
+def natural(name: str) -> tuple[list, str]:
+    """Sort key by which frame2 comes before frame10; names with the same numbers go by their letters.
 
-    >>> sorted(["frame10.png", "frame2.png"], key=natural)
-    ['frame2.png', 'frame10.png']
+    >>> sorted(["frame10.png", "frame2.png", "frame02.png"], key=natural)
+    ['frame02.png', 'frame2.png', 'frame10.png']
     """
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)], name
 
 
 def folder(path: Path, resize: tuple[int, int] | None, skip_unreadable: bool) -> Opened:
     """(shape, dtype, read) of the images below a folder."""
-    names = [str(p.relative_to(path)) for p in path.rglob("*") if p.suffix.lower() in ENDINGS and p.is_file()]
-    if not names:
+    found = [p for p in path.rglob("*") if p.suffix.lower() in ENDINGS and p.is_file()]
+    files = {shown(p.relative_to(path)): p for p in found}
+    if not files:
         raise ValueError(f"the folder {path} holds no images ({', '.join(ENDINGS)}).")
-    return _opened(path, sorted(names, key=natural), lambda name: path / name, resize, skip_unreadable)
+    return _opened(path, sorted(files, key=natural), lambda name: files[name], resize, skip_unreadable)
 
 
 def single(path: Path, resize: tuple[int, int] | None, skip_unreadable: bool) -> Opened:
@@ -56,12 +59,13 @@ def tar(path: Path, resize: tuple[int, int] | None, skip_unreadable: bool) -> Op
     with reading(path, (tarfile.TarError, EOFError, OSError)):
         if path.suffix in (".gz", ".tgz"):
             with gzip.open(path) as stream:
-                data = spool(stream)
+                data = spool(stream, path)
         else:
             data = np.memmap(path, dtype=np.uint8, mode="r")
         with tarfile.open(path) as archive:
-            found = [m for m in archive if m.isfile() and m.name.lower().endswith(ENDINGS)]
-    members = {m.name: m for m in found}
+            entries = list(archive)
+    found = [m for m in entries if (m.isfile() or m.islnk() or m.issym()) and m.name.lower().endswith(ENDINGS)]
+    members = {shown(m.name): m for m in found}
     if not members:
         raise ValueError(f"{path} holds no images ({', '.join(ENDINGS)}).")
     if len(members) < len(found):
@@ -69,11 +73,31 @@ def tar(path: Path, resize: tuple[int, int] | None, skip_unreadable: bool) -> Op
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"{path} holds {twice} more than once. Create the archive again with unique names.")
 
+    files = {posixpath.normpath(m.name): m for m in entries}
+    targets = {name: _target(path, m, files) for name, m in members.items()}
+    places = {name: (m.offset_data, m.size) for name, m in targets.items()}
+
     def load(name: str) -> io.BytesIO:
-        start = members[name].offset_data
-        return io.BytesIO(data[start : start + members[name].size].tobytes())
+        start, size = places[name]
+        return io.BytesIO(data[start : start + size].tobytes())
 
     return _opened(path, sorted(members, key=natural), load, resize, skip_unreadable)
+
+
+def _target(path: Path, member: tarfile.TarInfo, files: dict[str, tarfile.TarInfo]) -> tarfile.TarInfo:
+    """The file behind a hard or symbolic link within the archive; a file is its own."""
+    found = member
+    for _ in range(len(files)):
+        if found.isfile():
+            return found
+        place = found.linkname if found.islnk() else posixpath.join(posixpath.dirname(found.name), found.linkname)
+        if posixpath.normpath(place) not in files:
+            break
+        found = files[posixpath.normpath(place)]
+    raise ValueError(
+        f"{shown(member.name)} in {path} is a link to {shown(member.linkname)}, and no such file is in the archive. "
+        "Create it again with the files themselves: tar --dereference."
+    )
 
 
 def _opened(path: Path, names: list[str], load: Load, resize: tuple[int, int] | None, skip_unreadable: bool) -> Opened:

@@ -6,6 +6,7 @@ import numpy as np
 
 from unbraid.trust.warnings import warn
 
+LARGEST = 1e140  # beyond, sums of squares overflow
 CONDITIONS = ("auto", "classes", "soft", "continuous")
 
 
@@ -122,7 +123,15 @@ def _soft(y: np.ndarray) -> Labels:
 
 
 def _continuous(y: np.ndarray) -> Labels:
-    values = y.astype(np.float64).reshape(len(y), -1)
+    try:
+        values = y.astype(np.float64).reshape(len(y), -1)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"a continuous condition holds numbers, and labels are {y.dtype} ({error}).") from error
+    if not np.abs(values).max(initial=0) < LARGEST:
+        raise ValueError(
+            f"labels reach {np.abs(values).max():.3g}, and the squares of such numbers do not fit into float64. "
+            "Rescale them: the unit of a condition does not matter."
+        )
     centre, scale = values.mean(0), values.std(0)
     if not (scale > 0).any():
         raise ValueError(

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unbraid.data.observations import data_of
-from unbraid.data.sources import is_lazy, shared
+from unbraid.data.sources import as_block, is_lazy, shared
 from unbraid.runtime.determinism import parallel_task
 
 AT_ONCE = 256  # blocks that are asked for together: enough to keep workers busy, few enough for a progress bar
@@ -66,6 +66,7 @@ def map_lazily(model: Any, X: Any, width: int) -> Any:
     return X.map_blocks(
         _codes,
         model=delayed(model, pure=False, traverse=False),
+        width=width,
         dtype=np.float64,
         meta=np.empty((0, width)),
         chunks=(X.chunks[0], (width,)),
@@ -73,7 +74,9 @@ def map_lazily(model: Any, X: Any, width: int) -> Any:
     )
 
 
-def _codes(block: NDArray, model: Any) -> NDArray:
+def _codes(block: NDArray, model: Any, width: int) -> NDArray:
+    if block.shape[0] == 0:
+        return np.empty((0, width))
     with parallel_task():
         return np.asarray(model.transform(block))
 
@@ -116,7 +119,7 @@ def picked_rows(X: Any, rows: NDArray, work: Callable[[NDArray], NDArray]) -> It
 
 
 def _picked(block: Any, rows: NDArray, work: Callable[[NDArray], NDArray]) -> NDArray:
-    block = np.asarray(block)
+    block = as_block(block)
     return work(block if len(rows) == len(block) else block[rows])
 
 

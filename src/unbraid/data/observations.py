@@ -1,5 +1,6 @@
 """X and everything that is known about its rows: checked against each other once, with one fingerprint."""
 
+import sys
 import zlib
 from collections.abc import Callable, Collection, Sequence
 from copy import copy
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unbraid.data.order import consecutive
+from unbraid.data.tensors import array_of_tensor, is_tensor
 from unbraid.methods import EVIDENCE
 
 KEPT = (*EVIDENCE, "factors", "names")
@@ -73,9 +75,13 @@ class Observations:
         if isinstance(self.X, Observations):
             raise TypeError("X holds Observations already. Give the data themselves, which are its X.")
         given = [name for name in KEPT if getattr(self, name) is not None]
+        if given:
+            _check_order(self.X, given)
         n = len(self) if given else 0
         for name in given:
-            checked = _CHECKS[name](name, np.asarray(getattr(self, name)), n).view()
+            value = getattr(self, name)
+            values = array_of_tensor(value) if is_tensor(value) else np.asarray(value)
+            checked = _CHECKS[name](name, values, n).view()
             checked.flags.writeable = False
             object.__setattr__(self, name, checked)
 
@@ -193,6 +199,16 @@ def _joined(name: str, value: Any, lengths: list[int]) -> Any:
 def data_of(X: Any) -> Any:
     """X itself, or the X of Observations."""
     return X.X if isinstance(X, Observations) else X
+
+
+def _check_order(X: Any, given: list[str]) -> None:
+    """Refuse a DataLoader that shuffles beside what is known row by row: its batches come in another order."""
+    data = sys.modules.get("torch.utils.data")
+    if data is not None and isinstance(X, data.DataLoader) and isinstance(X.sampler, data.RandomSampler):
+        raise TypeError(
+            f"X is a DataLoader that shuffles, and {', '.join(given)} belong to rows in one order: that of its batches "
+            "or that of its data set? Give the data set itself, X.dataset, and what is known in its order."
+        )
 
 
 def _rows(X: Any) -> Any:

@@ -1,5 +1,6 @@
 """One image file to an array of its frames, with the values that it holds."""
 
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ TIFF, DICOM = (".tif", ".tiff"), (".dcm",)
 VIDEO = (".mp4", ".avi", ".mov", ".mkv", ".webm")
 ENDINGS = (*PLAIN, *TIFF, *DICOM, *VIDEO)
 FRAMED = (".gif", ".webp", *TIFF, *DICOM, *VIDEO)  # may hold more than one
+EXIF_ORIENTATION = 0x0112
 PNG_BIT_DEPTH, PNG_COLOUR = 24, 25  # bytes of the header
 
 
@@ -47,10 +49,31 @@ def _plain(file: Any) -> np.ndarray:
         if image.format == "PNG" and image.mode != "I;16":
             deep = _deep_png(file)
             if deep is not None:
-                return deep[None]
+                return upright(deep, _orientation(image))[None]
         if image.format == "PPM":
             _check_ppm(file)
-        return np.stack([_one(frame) for frame in ImageSequence.Iterator(image)])
+        turn = _orientation(image)
+        return np.stack([upright(_one(frame), turn) for frame in ImageSequence.Iterator(image)])
+
+
+def _orientation(image: Any) -> int:
+    """How a camera was held, by the picture's EXIF; 1, upright, where that says nothing or is damaged."""
+    try:
+        return int(image.getexif().get(EXIF_ORIENTATION, 1))
+    except (SyntaxError, ValueError, TypeError, KeyError, OSError, struct.error):
+        return 1
+
+
+def upright(pixels: np.ndarray, orientation: int) -> np.ndarray:
+    """A picture turned and mirrored as viewers show it, by its EXIF orientation from 1 to 8; others are left as is.
+
+    >>> upright(np.array([[1, 2, 3]]), 6).tolist()
+    [[1], [2], [3]]
+    """
+    if orientation in (2, 4, 5, 7):
+        pixels = pixels[:, ::-1]
+    quarter_turns = {3: 2, 4: 2, 5: 1, 6: -1, 7: -1, 8: 1}.get(orientation, 0)
+    return np.rot90(pixels, quarter_turns)
 
 
 def _one(image: Any) -> np.ndarray:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unbraid.data.lazy import distinct_numbers, picked_rows
-from unbraid.data.sources import as_source, is_dataset, is_lazy, is_sliceable, shared
+from unbraid.data.sources import as_block, as_source, is_dataset, is_lazy, is_sliceable, shared
 
 BLOCK_BYTES = 64 * 2**20
 FINGERPRINT_ROWS = 64  # of what is not in memory
@@ -70,6 +70,7 @@ class Rows:
         X, self.names = as_source(X)
         self.source = X
         self.on_read: Callable[[int], Any] = _pass  # called with the number of rows of each block
+        self.columns: NDArray[np.intp] | None = None  # set by keep: of a table, those that are read
         self._draws = is_dataset(X)
         self.endless = self._draws and not hasattr(X, "rows")
         self._n: int | None
@@ -145,6 +146,14 @@ class Rows:
             )
         self.in_unit_interval = (is_picture or unit_interval) and len(self.row_shape) > 1
 
+    def keep(self, columns: NDArray[np.intp]) -> None:
+        """Read these columns of a table only, as if it had no others."""
+        self.columns = columns
+        self.row_shape, self.n_features = (len(columns),), len(columns)
+
+    def _kept(self, block: NDArray) -> NDArray:
+        return block if self.columns is None else np.take(block, self.columns, axis=1)
+
     @property
     def float_dtype(self) -> np.dtype:
         """What the rows are converted to: float32 if it holds their values, else float64."""
@@ -181,14 +190,17 @@ class Rows:
             if self._draws:
                 yield self.take(np.arange(start, stop), np.random.default_rng(start))
             else:
-                yield np.asarray(X[start:stop])
+                yield self._kept(self._as_declared(as_block(X[start:stop])))
             self.on_read(stop - start)
 
     def _given_blocks(self, most: int | None) -> Iterator[NDArray]:
         seen = 0
         for given in self.source:
-            block = np.asarray(as_source(given)[0])
+            block = as_block(as_source(given)[0])
+            if block.ndim and not len(block):
+                continue
             if hasattr(self, "row_shape"):
+                block = self._kept(block)
                 self._check_block(block)
             block = block if most is None else block[: most - seen]
             yield block
@@ -208,8 +220,20 @@ class Rows:
                 "Give all blocks in one type."
             )
 
+    def _as_declared(self, block: NDArray) -> NDArray:
+        """The block, if it has the type that X says it has: the rule of units, and what is refused, go by that type."""
+        if (block.dtype.kind, block.dtype.itemsize) != (self.dtype.kind, self.dtype.itemsize):
+            raise ValueError(
+                f"X says that it holds {self.dtype} and holds {block.dtype}. Give it its type, for instance "
+                f"X.map_blocks(np.asarray, dtype={block.dtype.name!r}) of a Dask array."
+            )
+        return block
+
     def take(self, rows: NDArray, rng: np.random.Generator | None = None) -> NDArray:
         """These rows as they are stored, in any order; of a data set without end, as many fresh ones."""
+        return self._kept(self._taken(rows, rng))
+
+    def _taken(self, rows: NDArray, rng: np.random.Generator | None) -> NDArray:
         X = self.source
         if self.endless:
             return X.sample(len(rows), rng)[0]
@@ -220,7 +244,7 @@ class Rows:
         if not is_sliceable(X):
             raise TypeError("rows of an iterable of blocks cannot be looked up by number; give an array or a file.")
         unique, back = np.unique(rows, return_inverse=True)  # HDF5 and zarr want increasing rows without repeats
-        return np.asarray(X[unique])[back]
+        return self._as_declared(as_block(X[unique]))[back]
 
     def picked(self, numbers: NDArray[np.intp]) -> Iterator[NDArray]:
         """The rows with these increasing numbers, as checked flat floats, block by block; others are not read.
@@ -244,6 +268,10 @@ class Rows:
         self._check_block(block)
         try:
             values = np.ascontiguousarray(block, dtype=self.float_dtype)
+        except OverflowError as error:
+            raise ValueError(
+                f"X holds whole numbers that float64 cannot hold ({error}). Rescale or remove them."
+            ) from error
         except (TypeError, ValueError) as error:  # Python objects that are no numbers; scikit-learn's words are kept
             raise type(error)(f"X holds values that are not numbers: {error}. Fill gaps, and encode text.") from error
         if self.unit != 1:
@@ -322,7 +350,7 @@ class Rows:
         n = int(X.shape[0])
         rows = np.arange(n) if n <= count else distinct_numbers(n, count, random_state)
         parts = []
-        for passed, done in picked_rows(X, rows, partial(rules._flat, then=then)):
+        for passed, done in picked_rows(X, rows, partial(rules._flat_as_declared, then=then)):
             self.on_read(passed)
             parts.append(done)
         return np.concatenate(parts)
@@ -331,6 +359,9 @@ class Rows:
         """Stored rows as checked, flat floats, mapped by ``then``."""
         rows = self.clean(block).reshape(len(block), -1)
         return then(rows) if then else rows
+
+    def _flat_as_declared(self, block: NDArray, then: Callable[[NDArray], NDArray] | None) -> NDArray:
+        return self._flat(self._kept(self._as_declared(block)), then)
 
     def fingerprint(self) -> str:
         """Identifies this data: shape, type, and a checksum of all rows in memory, or of some elsewhere."""

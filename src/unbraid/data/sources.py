@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unbraid.data.observations import data_of
+from unbraid.data.tensors import array_of_tensor, is_tensor
 
 SHOWN = 3  # shapes that an error lists
 BLOCK_BYTES = 32 * 2**20  # of the blocks that a Zarr array is read in, at least one of its chunks
@@ -59,7 +60,12 @@ def is_dataset(X: Any) -> bool:
 
 def is_lazy(X: Any) -> bool:
     """Whether X is a Dask array, which is mapped block by block and not computed."""
-    return hasattr(X, "map_blocks") and hasattr(X, "dask")
+    return hasattr(type(X), "map_blocks") and hasattr(type(X), "dask")
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X is a table with named columns, as of pandas or polars. Its type tells: a column may have any name."""
+    return hasattr(type(X), "columns") and hasattr(type(X), "to_numpy")
 
 
 def shared(X: Any) -> Any:
@@ -96,19 +102,13 @@ def shared(X: Any) -> Any:
 def as_source(X: Any) -> tuple[Any, list[str] | None]:
     """Something with rows (an array or alike, a data set or :class:`Blocks`), and the column names of a frame."""
     X = data_of(X)
-    if hasattr(X, "tocsr"):
-        raise TypeError("Sparse data was passed for X, but dense data is required. Use X.toarray() to convert it.")
-    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
-        raise ValueError(
-            f"X is a masked array with {np.ma.count_masked(X)} masked values, and none may be missing. Remove those "
-            "rows or fill the gaps first."
-        )
-    if hasattr(X, "detach") and hasattr(X, "cpu"):  # a torch tensor, recognised without importing torch
-        X = X.detach().cpu()
-        return (X.float() if str(X.dtype) == "torch.bfloat16" else X).numpy(), None  # numpy has no bfloat16
-    if hasattr(X, "columns") and hasattr(X, "to_numpy"):
+    if is_frame(X):
+        _check_columns(X)
         names = list(X.columns)
         return np.asarray(X.to_numpy()), names if all(isinstance(n, str) for n in names) else None
+    if is_tensor(X):
+        return array_of_tensor(X), None
+    _check_dense(X)
     if is_dataset(X) or is_sliceable(X) or isinstance(X, Blocks):
         return X, None
     if hasattr(X, "__array__"):
@@ -116,6 +116,36 @@ def as_source(X: Any) -> tuple[Any, list[str] | None]:
     if isinstance(X, list | tuple):
         return _stack(X), None
     return _of_torch(X), None
+
+
+def as_block(given: Any) -> NDArray:
+    """Some rows as an array, once they are computed; gaps and sparse rows, which numpy would drop, are refused."""
+    block = given.compute() if is_lazy(given) else given
+    _check_dense(block)
+    return np.asarray(block)
+
+
+def _check_dense(X: Any) -> None:
+    """Refuse sparse rows and masked values."""
+    if hasattr(type(X), "tocsr"):
+        raise TypeError("Sparse data was passed for X, but dense data is required. Use X.toarray() to convert it.")
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise ValueError(
+            f"X is a masked array with {np.ma.count_masked(X)} masked values, and none may be missing. Remove those "
+            "rows or fill the gaps first."
+        )
+
+
+def _check_columns(frame: Any) -> None:
+    """Refuse dates and durations of polars, which it would turn into numbers; numpy's types speak for themselves."""
+    kinds = dict(zip(frame.columns, getattr(frame, "dtypes", ())))
+    odd = {name: kind for name, kind in kinds.items() if hasattr(kind, "is_temporal") and kind.is_temporal()}
+    if odd:
+        shown = ", ".join(f"{name!r} ({kind})" for name, kind in list(odd.items())[:SHOWN])
+        raise ValueError(
+            f"X has columns of dates or times: {shown}{', ...' * (len(odd) > SHOWN)}. Leave them out, give them as "
+            "time=, or convert them to numbers in a unit of your choice."
+        )
 
 
 def _stack(parts: list | tuple) -> NDArray:

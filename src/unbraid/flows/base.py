@@ -21,7 +21,7 @@ from unbraid.flows.training import ConditionBatches, FlowSchedule, FlowTrainer
 from unbraid.networks.coupling import CLAMPS, Affine
 from unbraid.networks.flow import Flow, conv_flow, dense_flow
 from unbraid.networks.layout import as_images, as_rows
-from unbraid.training.estimator import TrainedEstimator
+from unbraid.training.estimator import TrainedEstimator, check_spread
 from unbraid.trust.warnings import warn
 
 ARCHITECTURES = ("auto", "dense", "convolutional")
@@ -98,7 +98,7 @@ class FlowEstimator(TrainedEstimator):
     @property
     def _network_shape(self) -> tuple[int, ...]:
         """Of a point for the network; images of sides divisible by 4 go to the convolutional one."""
-        shape = tuple(self.row_shape_)
+        shape = self._seen_shape
         n_features = int(np.prod(shape))
         image = len(shape) in (2, 3)
         fits = image and shape[0] % 4 == 0 and shape[1] % 4 == 0
@@ -111,7 +111,8 @@ class FlowEstimator(TrainedEstimator):
             return (shape[2] if len(shape) == 3 else 1, shape[0], shape[1])
         if n_features < 2:
             raise ValueError(
-                f"a coupling flow splits the features in two and needs at least 2; X has n_features = {n_features}."
+                "a coupling flow splits the features that vary in two and needs at least 2; X has "
+                f"n_features = {n_features}."
             )
         return (n_features,)
 
@@ -148,7 +149,7 @@ class FlowEstimator(TrainedEstimator):
         theta = torch.from_numpy(self.theta_)[None].to(codes.dtype)
         batch_size = 512 if len(self._network_shape) == 3 else 8192
         rows = self._network.decode(theta, codes[None], batch_size=batch_size)[0]
-        return as_rows(rows, tuple(self.row_shape_)).numpy()
+        return as_rows(rows, self._seen_shape).numpy()
 
     def _codes_of(self, rows: Rows) -> np.ndarray:
         return np.concatenate([self._family.link(self._encode(block)[0][:, self.order_]) for block in rows])
@@ -185,10 +186,9 @@ class FlowEstimator(TrainedEstimator):
         constant = int((flat.max(0) == flat.min(0)).sum())
         if self.noise == 0 and constant:
             warn("UB302", stacklevel=3, count=constant, of=flat.shape[1])
-        share = self._noise_share
-        self.noise_ = share * float((flat - flat.mean(0)).std()) if self.noise == "auto" else float(self.noise)
-        if self.noise == "auto" and not self.noise_ > 0:
-            raise ValueError("X is constant: all rows are the same, so there is nothing to learn.")
+        spread = float((flat - flat.mean(0)).std()) if constant < flat.shape[1] else 0.0
+        check_spread(spread)
+        self.noise_ = self._noise_share * spread if self.noise == "auto" else float(self.noise)
 
     def _noisy(self, rows: Tensor, rng: np.random.Generator) -> Tensor:
         """Rows with the data noise."""
@@ -275,7 +275,7 @@ class FlowEstimator(TrainedEstimator):
         for i in range(d):
             shift = np.zeros(d, r.dtype)
             shift[i] = spread[i]
-            x = self._decode(np.concatenate((base + shift, base - shift))).reshape(2, points, -1)
+            x = self._decode(np.concatenate((base + shift, base - shift))).reshape(2, points, -1).astype(np.float64)
             reach[i] = np.median(np.linalg.norm(x[0] - x[1], axis=1)) / 2
         return reach, spread, self._above_noise(r, rng.spawn(1)[0])
 

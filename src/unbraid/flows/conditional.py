@@ -81,7 +81,7 @@ class ConditionalFlow(Density):
             return Classes(self._family, values, self.batch_size)
         if kind == "soft":
             return SoftLabels(self._family, values, self.batch_size)
-        return Continuous(self._family, values, self.batch_size, self.n_features_in_)
+        return Continuous(self._family, values, self.batch_size, int(np.prod(self._seen_shape)))
 
     def _split(self, values: np.ndarray, kind: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Rows to train on and rows held out; a class keeps at least two for training."""

@@ -24,7 +24,7 @@ class Density(FlowEstimator):
     _scale: np.ndarray
 
     def _parameters_at(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        condition = Continuous(self._family, values, 1, self.n_features_in_)
+        condition = Continuous(self._family, values, 1, int(np.prod(self._seen_shape)))
         extra = torch.from_numpy(self.extra_)[None]
         p = condition.parameters_at(torch.from_numpy(values.T.astype(np.float32)), extra)
         return p[0][0].T.double().numpy(), p[1][0].T.double().numpy()

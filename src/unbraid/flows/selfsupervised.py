@@ -128,6 +128,10 @@ class SelfSupervisedGIN(FlowEstimator):
         self.shared_spread = shared_spread
         self.consensus = consensus
 
+    @property
+    def _leaves_out_constants(self) -> bool:
+        return False  # augmentations are made for all columns
+
     def fit(self, X: Any, y: Any = None, *, sets: Any = None) -> Self:
         """Fit to points with ``augment``; without it, to sets (n, M, ...), or to points whose sets are in ``sets``.
 

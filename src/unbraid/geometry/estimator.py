@@ -22,7 +22,7 @@ from unbraid.geometry.tangents import n_unknowns, tangent_frames
 from unbraid.manifold.angles import largest_angles
 from unbraid.manifold.dimension import DimensionEstimate, estimate_dimension
 from unbraid.manifold.neighbors import NeighborSearch, distinct_rows, nearest
-from unbraid.manifold.reduction import spanning_basis
+from unbraid.manifold.reduction import check_spread, spanning_basis
 from unbraid.runtime.determinism import seed_of
 from unbraid.runtime.progress import bar
 from unbraid.trust.table import FIGURES
@@ -177,6 +177,7 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
         Z = X.astype(np.float64)
         if not np.ptp(Z, axis=0).any():
             raise ValueError(f"the {len(X)} points are identical; there is no manifold to find.")
+        check_spread(Z)
         first, index = distinct_rows(Z)
         if len(first) < len(X):
             warn("UB301", stacklevel=3, count=len(X) - len(first), of=len(X))

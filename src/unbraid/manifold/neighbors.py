@@ -18,7 +18,7 @@ Pairs = tuple[Indices, Indices, Floats]
 
 TREE_FEATURES = 20  # up to this many features a KD-tree is the faster search on data of low intrinsic dimension
 BRUTE_PAIRS = 2e9
-GRAIN = 1e-9  # of the largest value: rows that agree to this are the same point
+GRAIN = 1e-9  # of the largest difference: rows that agree to this are the same point
 
 
 class NeighborSearch:
@@ -265,6 +265,7 @@ def distinct_rows(X: NDArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     >>> first.tolist(), index.tolist()
     ([0, 1], [0, 1, 0])
     """
+    X = X - X[:1]  # the grain is that of the differences: a large offset must not make all rows one
     grain = GRAIN * max(float(np.abs(X).max(initial=0)), 1e-300)
     # Equal rows have equal projections: only rows whose projections meet need to be compared, and sorting one column
     # is quicker than sorting rows.

@@ -15,6 +15,8 @@ if TYPE_CHECKING:  # it is estimated in these components
 
 SAMPLE_BYTES = 128 * 2**20
 SMALLEST = 1e-280  # sum of squares, below which float64 loses digits
+SPREADS = 1e-50, 1e50  # of data whose fourth powers fit into float64
+DIGITS = 1e-3  # of the spread: what rounding may cost
 LARGEST_SIDE = 1200  # a full eigen-decomposition of this size takes a few tenths of a second
 MAX_COMPONENTS = 64
 FINEST = 0.002  # share of the variance left out by the PCA in which distances are measured
@@ -118,6 +120,22 @@ def affordable_rows(n_features: int, itemsize: int, most: int) -> int:
     """Rows for a PCA: 128 MB of them, and at most as many as keep one side of the matrix at 1200; at least 300."""
     rows = max(300, SAMPLE_BYTES // (n_features * itemsize))
     return min(most, rows if n_features <= LARGEST_SIDE else min(rows, LARGEST_SIDE))
+
+
+def check_spread(X: NDArray) -> None:
+    """Refuse rows that differ by too little or too much, or by less than float64 can tell beside a large offset."""
+    apart = float(np.abs(X - X[0]).max())
+    if not SPREADS[0] <= apart <= SPREADS[1]:
+        raise ValueError(
+            f"the rows of X differ by {apart:.3g} at most, and the powers of such numbers do not fit into float64. "
+            "Rescale X, for instance X / np.abs(X).max()."
+        )
+    offset = float(np.abs(X[0]).max())
+    if np.finfo(np.float64).eps * offset > DIGITS * apart:
+        raise ValueError(
+            f"X is about {offset:.3g}, its rows differ by {apart:.3g} at most, and float64 lacks the digits for both. "
+            "Subtract the mean before the numbers become floats; of dates, subtract the first."
+        )
 
 
 def fit_reduction(sample: NDArray, *, n_components: int | None) -> Reduction:

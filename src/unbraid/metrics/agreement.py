@@ -72,17 +72,28 @@ def udr(
     array([0.9, 0.9, 0.9])
     """
     choose(kind, ("lasso", "spearman"), "kind")
+    for name, value in (("threshold", threshold), ("alpha", alpha)):
+        if not (np.isfinite(value) and value >= 0):
+            raise ValueError(f"{name}={value!r} must be a number of at least 0.")
+    if isinstance(codes, np.ndarray) and codes.ndim < 3:
+        raise ValueError(
+            f"codes are one array of shape {codes.shape}, and agreement is between models: give a list of arrays "
+            "(n_samples, n_codes), one per model."
+        )
     models = [check_codes(c, f"codes of model {i}") for i, c in enumerate(codes)]
     if len(models) < 2 or len({len(z) for z in models}) > 1:
         raise ValueError(
             f"codes hold {len(models)} model(s) with {sorted({len(z) for z in models})} samples; "
             "give the codes of the same samples by at least 2 models."
         )
-    if kl is not None and [len(np.atleast_1d(k)) for k in kl] != [z.shape[1] for z in models]:
-        raise ValueError("kl must hold one number for each code of each model.")
+    divergences = None if kl is None else [np.atleast_1d(np.asarray(k, dtype=np.float64)) for k in kl]
+    if divergences is not None and (
+        [k.shape for k in divergences] != [z.shape[1:] for z in models] or np.isnan(np.concatenate(divergences)).any()
+    ):
+        raise ValueError("kl must hold one number, not NaN, for each code of each model.")
     alive = [np.ptp(z, axis=0) > 0 for z in models]
-    if kl is not None:
-        alive = [a & (np.atleast_1d(k) > threshold) for a, k in zip(alive, kl)]
+    if divergences is not None:
+        alive = [a & (k > threshold) for a, k in zip(alive, divergences)]
     kept = [z[:, a] for z, a in zip(models, alive)]
     pairwise = np.full((len(kept), len(kept)), np.nan)
     for i, j in permutations(range(len(kept)), 2):

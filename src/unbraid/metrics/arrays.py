@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from unbraid.trust.warnings import warn
 
 LARGEST, SMALLEST = 1e140, 1e-140  # beyond, sums of squares overflow, or lose their digits
+WHOLE = 2**53  # beyond, neighbouring whole numbers are one in float64
 
 
 @dataclass(frozen=True)
@@ -124,6 +125,11 @@ def _one_factor(column: np.ndarray) -> tuple[np.ndarray, bool]:
     if column.dtype.kind == "O" and not any(isinstance(v, str) for v in column):
         column = np.array(column.tolist())
     if column.dtype.kind in "iub":
+        if column.size and (column.max() > WHOLE or column.min() < -WHOLE):
+            raise ValueError(
+                f"factors reach from {column.min()} to {column.max()}, and beyond 2**53 float64 cannot tell whole "
+                "numbers apart. Give classes from 0 on: numpy.unique(factor, return_inverse=True)[1]."
+            )
         return column.astype(np.float64), True
     if column.dtype.kind == "f":
         return column.astype(np.float64), False

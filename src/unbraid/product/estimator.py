@@ -12,7 +12,7 @@ from unbraid.estimator.base import COUNT_OR_AUTO, RANDOM_STATE, Estimator, Whole
 from unbraid.estimator.summary import Summary, codes_in_words
 from unbraid.manifold.dimension import DimensionEstimate, estimate_dimension
 from unbraid.manifold.neighbors import distinct_rows
-from unbraid.manifold.reduction import Look, spanning_basis
+from unbraid.manifold.reduction import Look, check_spread, spanning_basis
 from unbraid.product.checks import check_factor
 from unbraid.product.diffusion import Diffusion, Floats, diffuse, even_steps
 from unbraid.product.groups import Group, find_groups, indices_of, maps_of
@@ -212,6 +212,7 @@ class ProductManifold(Estimator):
         sample = rows.sample(len(rows) if wanted is None else int(wanted), rng).astype(np.float64)
         if not np.ptp(sample, axis=0).any():
             raise ValueError(f"the {len(sample)} rows of X are identical; there is no manifold to find.")
+        check_spread(sample)
         first, order = distinct_rows(sample)
         if len(first) < FEWEST:
             raise ValueError(

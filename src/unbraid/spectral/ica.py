@@ -105,10 +105,11 @@ def half_density_weights(Z: Floats) -> Floats:
     """Weights that add up to 1, in proportion to the distance to the 15th neighbour, at most twice its median.
 
     In two dimensions that distance is p^(-1/2) of the density p, up to a constant; in others it is closer to the
-    uniform or to the full weight, which are equally valid.
+    uniform or to the full weight, which are equally valid. Where most points are repeated, all weights are the same.
     """
     reach = nearest(Z, min(DENSITY_NEIGHBORS, len(Z) - 1))[0][:, -1]
-    weights = np.minimum(reach / max(float(np.median(reach)), 1e-300), LARGEST_WEIGHT)
+    usual = float(np.median(reach))
+    weights = np.minimum(reach / usual, LARGEST_WEIGHT) if usual > 0 else np.ones(len(Z))
     return weights / weights.sum()
 
 
@@ -188,6 +189,7 @@ def excess_kurtosis(codes: Floats) -> Floats:
     [-1.2]
     """
     Z = codes - codes.mean(axis=0)
+    Z = Z / np.maximum(np.abs(Z).max(axis=0), 1e-300)  # the fourth powers of any codes then fit
     return (Z**4).mean(axis=0) / np.maximum((Z**2).mean(axis=0) ** 2, 1e-300) - 3.0
 
 

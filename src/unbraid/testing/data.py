@@ -89,7 +89,7 @@ def kinds_of(X: NDArray, folder: Path) -> Iterator[dict[str, Any]]:
         kinds["a torch tensor"] = torch.from_numpy(X)
         tensors = torch.utils.data.TensorDataset(torch.from_numpy(X), torch.zeros(len(X)))
         kinds["a TensorDataset"] = tensors
-        kinds["a DataLoader that shuffles"] = torch.utils.data.DataLoader(tensors, batch_size=7, shuffle=True)
+        kinds["a DataLoader"] = torch.utils.data.DataLoader(tensors, batch_size=7)
     if find_spec("pandas") and X.ndim == 2:
         import pandas
 

@@ -15,6 +15,7 @@ from unbraid.training.devices import Device
 
 SCANNED_BYTES = 2**30  # float arrays up to this size are checked whole before training, larger ones batch by batch
 BLOCK = 1024
+FIRST = 64  # rows that are looked at in one go for one that differs
 
 
 @dataclass
@@ -95,6 +96,11 @@ class Points:
             for block in rows.stored(BLOCK):
                 rows.clean(block)
             self._checked = True
+
+    def is_constant(self) -> bool:
+        """Whether all rows are the same; it reads on until two differ, nearly always in the first block."""
+        first = next(self.rows.stored(1))
+        return all((block == first).all() for block in self.rows.stored(FIRST))
 
     def stored(self, index: np.ndarray, rng: np.random.Generator | None = None) -> np.ndarray:
         """These rows as they are stored; of a data set without end, as many fresh ones."""

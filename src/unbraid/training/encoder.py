@@ -19,7 +19,7 @@ from unbraid.networks.autoencoder import initialise
 from unbraid.networks.layout import as_images, shape_of
 from unbraid.training.batches import BLOCK, Batch, Batches, Points
 from unbraid.training.devices import Accelerated, Device
-from unbraid.training.estimator import TrainedEstimator
+from unbraid.training.estimator import TrainedEstimator, check_spread
 from unbraid.training.graphs import EncoderGraph, example_rows
 from unbraid.training.trainer import Group, Loss, Schedule, Trainer
 
@@ -118,6 +118,9 @@ class EncoderEstimator(TrainedEstimator):
         known = self._observed(X)
         rows = self._read(known)
         points = Points(rows, self._known(known))
+        shape_of(self._seen_shape)  # images of other shapes are refused first
+        if points.is_constant():
+            check_spread(0.0)
         self.center_, self.scale_ = np.float64(0), 1.0
         if not rows.in_unit_interval:
             self._standardise(points)
@@ -131,12 +134,14 @@ class EncoderEstimator(TrainedEstimator):
         """Two passes: the mean of each feature, then the standard deviation, of each or of all together."""
         total = sum(b.sum(0, dtype=np.float64) for b in points.rows.stored(BLOCK))
         self.center_ = total / points.n
-        axis, width = (0, 1) if self._per_feature else (None, self.n_features_in_)
+        axis, width = (0, 1) if self._per_feature else (None, points.rows.n_features)
         squares = sum(np.square(b - self.center_).sum(axis) for b in points.rows.stored(BLOCK))
         spread = np.sqrt(squares / (points.n * width))
         constant = spread <= 1e-12 * np.abs(self.center_) if self._per_feature else spread == 0
         points.center = self.center_
-        points.scale = self.scale_ = np.where(constant, 1.0, spread) if self._per_feature else float(spread) or 1.0
+        points.scale = self.scale_ = np.where(constant, 1.0, spread) if self._per_feature else float(spread)
+        check_spread(float(np.min(self.scale_)))
+        check_spread(float(np.max(self.scale_)))
 
     def _before_training(self, points: Points, seed: int) -> None:
         """Hook: what must be computed before training."""
@@ -183,7 +188,7 @@ class EncoderEstimator(TrainedEstimator):
             return
         wanted = (2, sum(self._head_sizes))
         with torch.no_grad():
-            codes = networks["encoder"](as_images(torch.zeros(2, *self.row_shape_), self.row_shape_))
+            codes = networks["encoder"](as_images(torch.zeros(2, *self._seen_shape), self._seen_shape))
         if tuple(codes.shape) != wanted:
             raise ValueError(
                 f"the encoder returns shape {tuple(codes.shape)} for a batch of shape {(2, *self._network_shape)}; "
@@ -234,7 +239,11 @@ class EncoderEstimator(TrainedEstimator):
 
     @property
     def _network_shape(self) -> tuple[int, ...]:
-        return shape_of(tuple(self.row_shape_))
+        return shape_of(self._seen_shape)
+
+    @property
+    def _leaves_out_constants(self) -> bool:
+        return self.encoder is None  # the user's own networks are made for all columns
 
     def _rebuilt(self) -> nn.ModuleDict:
         if self.networks_ and self.encoder is None:

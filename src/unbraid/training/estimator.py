@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from unbraid.data.rows import Rows
@@ -20,6 +21,8 @@ from unbraid.training.trainer import Trainer
 from unbraid.trust.warnings import warn
 
 PATH = (str, os.PathLike, None)
+BLOCK = 1024  # rows that are looked at in one go for columns that vary
+SPREADS = 1e-15, 1e15  # standard deviations whose squares, and those of what networks make of them, fit into float32
 
 
 class TrainedEstimator(Exportable):
@@ -66,6 +69,11 @@ class TrainedEstimator(Exportable):
         Steps taken.
     stopped_ : str
         Why training ended: "max_steps", "max_seconds=..." or "plateau".
+    varying_ : array of int or None
+        Columns of a table that vary, if some do not: the networks see these only, so constant columns do not change
+        the codes. None if all do, and where rows are images, augmented, or for networks of your own.
+    constants_ : array (n_features,) or None
+        A row of that table; decoded rows have its numbers in the columns that do not vary.
     """
 
     _parameter_constraints = {
@@ -90,6 +98,8 @@ class TrainedEstimator(Exportable):
     batch_size: Any
     max_steps: Any
     learning_rate: Any
+    varying_: NDArray[np.intp] | None
+    constants_: NDArray | None
 
     def __init__(
         self,
@@ -121,6 +131,38 @@ class TrainedEstimator(Exportable):
         self.precision = precision
         self.progress = progress
         self.random_state = random_state
+
+    @property
+    def _leaves_out_constants(self) -> bool:
+        return True
+
+    def _read(self, X: Any, *, fewest: int = 2) -> Rows:
+        rows = super()._read(X, fewest=fewest)
+        self.varying_ = self.constants_ = None
+        if len(rows.row_shape) == 1 and not rows.endless and self._leaves_out_constants:
+            first, varies = _varying(rows)
+            if varies.any() and not varies.all():
+                self.varying_, self.constants_ = np.flatnonzero(varies), first
+                rows.keep(self.varying_)
+        return rows
+
+    def _read_new(self, X: Any) -> Rows:
+        rows = super()._read_new(X)
+        if self.varying_ is not None:
+            rows.keep(self.varying_)
+        return rows
+
+    @property
+    def _seen_shape(self) -> tuple[int, ...]:
+        """Of a row as the networks see it."""
+        return tuple(self.row_shape_) if self.varying_ is None else (len(self.varying_),)
+
+    def _decoded(self, rows: NDArray) -> NDArray:
+        if self.varying_ is None or self.constants_ is None:
+            return super()._decoded(rows)
+        whole = np.tile(self.constants_.astype(rows.dtype), (len(rows), 1))
+        whole[:, self.varying_] = rows.reshape(len(rows), -1)
+        return super()._decoded(whole)
 
     def _rebuilt(self) -> Any:
         """The trained network, from fitted arrays alone (so that saving needs arrays only)."""
@@ -180,6 +222,37 @@ class TrainedEstimator(Exportable):
         self.stopped_ = run.stopped or "max_steps"
         if run.stopped.startswith("max_seconds"):
             warn("UB401", stacklevel=4, done=run.n_steps, of=max_steps, by=run.stopped)
+
+
+def _varying(rows: Rows) -> tuple[NDArray, NDArray[np.bool_]]:
+    """The first row of a table, and which columns differ from it in another; mostly the first block shows it."""
+    blocks = (rows.clean(block) for block in rows.stored(BLOCK))
+    block = next(blocks)
+    first = block[0]
+    varies = (block != first).any(axis=0)
+    for block in blocks:
+        if varies.all():
+            break
+        varies |= (block != first).any(axis=0)
+    return first, varies
+
+
+def check_spread(spread: float) -> None:
+    """Refuse data that do not vary, or by so little or so much that float32, in which networks are trained, fails.
+
+    >>> check_spread(1e100)
+    Traceback (most recent call last):
+    ValueError: X has a standard deviation of 1e+100; networks are trained in float32, which takes 1e-15 to 1e+15. ...
+    """
+    if spread == 0:
+        raise ValueError(
+            "X is constant: all rows are the same, or differ by less than float64 can square: nothing to learn."
+        )
+    if not SPREADS[0] <= spread <= SPREADS[1]:
+        raise ValueError(
+            f"X has a standard deviation of {spread:.3g}; networks are trained in float32, which takes {SPREADS[0]:g} "
+            f"to {SPREADS[1]:g}. Rescale X, for instance X / X.std()."
+        )
 
 
 def _plain(value: Any) -> Any:
