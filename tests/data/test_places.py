@@ -14,7 +14,7 @@ from PIL import Image, ImageOps
 
 import unbraid as ub
 from tests.facts import facts
-from unbraid.data import places
+from unbraid.data import files as places
 from unbraid.data.frames import names_of, read_array
 from unbraid.trust.warnings import DataWarning
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.lib import format as npy
 
-from unbraid.data.places import check_unpacked, regular_files
+from unbraid.data.files import check_unpacked, regular_files
 from unbraid.data.stored import check_hdf5, check_zarr
 from unbraid.runtime.extras import require
 

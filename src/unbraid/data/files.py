@@ -1,16 +1,22 @@
 """The user's own data: array files, folders and archives of images, torch data sets; read in blocks, never whole."""
 
 import os
+import shutil
+import stat
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from unbraid.data import arrays, frames, images, pictures
-from unbraid.data.places import KINDS, check_place
-
 Reader = Callable[[np.ndarray], np.ndarray]
+KINDS = (
+    ".npy, .npz, .h5 or .hdf5, .zarr, .mat, .h5ad, .nc; tables .csv, .tsv, .parquet, .feather, .xlsx; a folder, a .tar "
+    "or a .tar.gz of images; one image stack, GIF, video or DICOM file"
+)
+LARGE = 2**30  # bytes that are unpacked without a question
+PACKED = 200  # to one: what is large and packed more tightly holds nothing (dSprites, nearly all zero, is at 116)
 
 
 class Source:
@@ -45,7 +51,9 @@ class Source:
     @property
     def stored(self) -> Any:
         """The HDF5 or Zarr array behind it, or None."""
-        return self._read.array if isinstance(self._read, arrays.ChunkReader) else None
+        from unbraid.data.arrays import ChunkReader
+
+        return self._read.array if isinstance(self._read, ChunkReader) else None
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -113,10 +121,13 @@ def open(
     """
     if not isinstance(path, str | os.PathLike):
         return _from_object(path)
+    from unbraid.data import arrays, frames, images, pictures  # which check what they open by the functions below
+
     path = Path(path)
     check_place(path)
     ending = path.suffix.lower()
-    is_array = _is_array(path) or ending in frames.HELD
+    is_zarr = path.is_dir() and any((path / mark).exists() for mark in arrays.ZARR_MARKS)
+    is_array = path.suffix in arrays.OPENERS or is_zarr or ending in frames.HELD
     is_table = ending in frames.TABLES and path.is_file()
     names = None
     if (is_array or is_table) and (resize is not None or skip_unreadable):
@@ -150,10 +161,6 @@ def _divided(source: Source, divide: float) -> Source:
         return source._read(rows).astype(np.float32) / unit
 
     return Source(source.name, source.shape, np.float32, read, source.names)
-
-
-def _is_array(path: Path) -> bool:
-    return path.suffix in arrays.OPENERS or (path.is_dir() and any((path / m).exists() for m in arrays.ZARR_MARKS))
 
 
 def _is_tar(path: Path) -> bool:
@@ -205,3 +212,55 @@ def _item(data: Any, row: int) -> np.ndarray:
     if channels_first:
         item = item[0] if item.shape[0] == 1 else np.moveaxis(item, 0, -1)
     return item
+
+
+def shown(name: str | os.PathLike) -> str:
+    r"""A file name as text that can be printed and saved; bytes that are no UTF-8 are spelt out.
+
+    >>> shown("caf\udce9.png")
+    'caf\\udce9.png'
+    """
+    return str(name).encode("utf-8", "backslashreplace").decode()
+
+
+def check_place(path: Path) -> None:
+    """Refuse what is not there, is empty, has no proper name, or never ends: a pipe or a device."""
+    if shown(path) != str(path):
+        raise ValueError(f"the name {shown(path)} is not UTF-8, so it cannot be printed or saved. Rename it.")
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file or folder {path}. What can be opened: {KINDS}.")
+    if not (path.is_file() or path.is_dir()):
+        raise ValueError(f"{path} is neither a file nor a folder, but a pipe or a device. Save the data to a file.")
+    if path.is_file() and path.stat().st_size == 0:
+        raise ValueError(f"{path} is empty (0 bytes). Copy or download it again.")
+
+
+def check_unpacked(path: Path, packed: int, unpacked: int) -> None:
+    """Refuse an archive that grows beyond all data, or beyond the disk.
+
+    >>> check_unpacked(Path("a.npz"), 1000, 2**40)
+    Traceback (most recent call last):
+    ValueError: a.npz is packed more than 200 to one, to 1024 GiB or more: no data are. ...
+    """
+    if unpacked > max(LARGE, PACKED * packed):
+        raise ValueError(
+            f"{path} is packed more than {PACKED} to one, to {unpacked / 2**30:.4g} GiB or more: no data are. Unpack "
+            "it by hand if it is sound."
+        )
+    if unpacked > LARGE and unpacked > (free := shutil.disk_usage(tempfile.gettempdir()).free):
+        raise ValueError(
+            f"{path} needs {unpacked / 2**30:.4g} GiB unpacked, and {tempfile.gettempdir()} has {free / 2**30:.4g} GiB "
+            "free. Free some, or set TMPDIR to a larger disk."
+        )
+
+
+def regular_files(folder: Path) -> set[str]:
+    """All files below a folder, by their paths in it; a pipe or a device among them is refused."""
+    found = set()
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            path = Path(parent) / name
+            if path.exists() and not stat.S_ISREG(path.stat().st_mode):
+                raise ValueError(f"{shown(path)} is no file, but a pipe or a device. Copy {folder} again.")
+            found.add(path.relative_to(folder).as_posix())
+    return found

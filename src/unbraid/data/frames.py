@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from unbraid.data.arrays import ARCHIVE_ERRORS, Opened, choose_key, damaged, held, reading
-from unbraid.data.places import check_place, check_unpacked
+from unbraid.data.files import check_place, check_unpacked
 from unbraid.data.stored import check_hdf5_inside
 from unbraid.runtime.extras import require
 

@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unbraid.data.arrays import Opened, reading, spool
+from unbraid.data.files import shown
 from unbraid.data.pictures import ENDINGS, FRAMED, UnreadableError, decode, resized
-from unbraid.data.places import shown
 
 Load = Callable[[str], Any]  # a name to a path or an open file
 MEMORY_BUDGET = 2**30  # bytes of decoded rows that are kept in memory; more than that are kept in a file

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unbraid.data.order import consecutive
-from unbraid.data.tensors import array_of_tensor, is_tensor
 from unbraid.methods import EVIDENCE
 
 KEPT = (*EVIDENCE, "factors", "names")
@@ -79,9 +78,7 @@ class Observations:
             _check_order(self.X, given)
         n = len(self) if given else 0
         for name in given:
-            value = getattr(self, name)
-            values = array_of_tensor(value) if is_tensor(value) else np.asarray(value)
-            checked = _CHECKS[name](name, values, n).view()
+            checked = _CHECKS[name](name, _array(getattr(self, name)), n).view()
             checked.flags.writeable = False
             object.__setattr__(self, name, checked)
 
@@ -209,6 +206,12 @@ def _check_order(X: Any, given: list[str]) -> None:
             f"X is a DataLoader that shuffles, and {', '.join(given)} belong to rows in one order: that of its batches "
             "or that of its data set? Give the data set itself, X.dataset, and what is known in its order."
         )
+
+
+def _array(values: Any) -> NDArray:
+    from unbraid.data.sources import array_of_tensor, is_tensor  # which take Observations themselves
+
+    return array_of_tensor(values) if is_tensor(values) else np.asarray(values)
 
 
 def _rows(X: Any) -> Any:

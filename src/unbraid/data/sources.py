@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unbraid.data.observations import data_of
-from unbraid.data.tensors import array_of_tensor, is_tensor
 
 SHOWN = 3  # shapes that an error lists
 BLOCK_BYTES = 32 * 2**20  # of the blocks that a Zarr array is read in, at least one of its chunks
@@ -201,3 +200,25 @@ def _check_loader(loader: Any, data: Any) -> None:
             "X is a DataLoader with a sampler, collate_fn or drop_last of its own, so that its rows are not those of "
             "its data set. Give the data set itself, a torch.utils.data.Subset of it, or unbraid.Blocks of its batches."
         )
+
+
+def is_tensor(X: Any) -> bool:
+    """Whether X is a torch tensor."""
+    return hasattr(type(X), "detach") and hasattr(type(X), "cpu")
+
+
+def array_of_tensor(X: Any) -> np.ndarray:
+    """The numbers of a dense tensor: of a graph, on any device, negated or conjugated only in name.
+
+    What has no numbers (a meta tensor) or no one shape (a nested one), and what is sparse, is refused.
+    """
+    try:
+        X = X.detach().cpu().resolve_conj().resolve_neg()
+        return (X.float() if str(X.dtype) == "torch.bfloat16" else X).numpy()  # numpy has no bfloat16
+    except (TypeError, RuntimeError, NotImplementedError) as error:
+        shape = "" if X.is_nested else f" of shape {tuple(X.shape)}"
+        raise TypeError(
+            f"X is a torch tensor{shape} ({X.dtype}, {X.layout}, on {X.device}) that is no array of numbers "
+            f"({str(error).strip().splitlines()[0].rstrip('.')}). Give a dense tensor in memory, for instance "
+            "X.to_dense(), X.float() or torch.stack(parts)."
+        ) from error

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from unbraid.data.places import LARGE, PACKED, regular_files
+from unbraid.data.files import LARGE, PACKED, regular_files
 from unbraid.trust.warnings import warn
 
 STACK = 5  # warn, the function below, the opener of the format, open_array, open: then comes the user's line
