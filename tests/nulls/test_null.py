@@ -190,7 +190,7 @@ def test_a_method_of_others_has_it_by_the_keywords_of_its_fit(cls, monkeypatch):
     model = cls(null=19).fit(walk, time=np.arange(200))
     assert model.null_.p == 0.05
     assert len(runs) == 1 + 20  # the fit and its refits, in which it is off; once each, also where fit calls a parent's
-    assert "null" not in ub.PCAICA().get_params()
+    assert "null" not in ub.ProductManifold().get_params()
 
 
 @pytest.mark.parametrize(

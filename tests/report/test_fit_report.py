@@ -30,6 +30,7 @@ def small(name, n_codes=3):
         settings |= {"n_factors": 2} | ({} if name == "pca-ica" else {"n_neighbors": 12})
     elif method.family == "autoencoders":
         settings |= TRAINED | {"n_factors": 2 if name == "hessian-autoencoder" else n_codes}
+        labels = np.arange(len(X)) % 3 if name == "ivae" else None
     elif name == "contrastive":
         settings |= TRAINED | {"n_factors": n_codes}
         labels = np.arange(len(X)) % 3

@@ -33,6 +33,7 @@ PCAICA = {
     "row_shape_": {"tuple": [3]},
     "unit_": 1.0,
     "is_picture_": False,
+    "concerns_": [],
     "rotation_": {
         "object": "Rotation",
         "state": {

@@ -55,9 +55,10 @@ def fit_transform(model: Any, X: Any, *, dim: str | None = None, **evidence: Any
     Examples
     --------
     >>> import numpy as np, xarray, unbraid as ub
-    >>> z = np.random.default_rng(0).normal(size=(300, 2)) @ [[1.0, 2.0, 0.0], [0.0, 1.0, 1.0]]
-    >>> wind = xarray.DataArray(z, dims=("day", "place"), coords={"day": np.arange(300)})
-    >>> model = ub.HessianICA(2, 12, rotation="time", random_state=0)
+    >>> day = np.arange(300)
+    >>> z = np.column_stack([np.sin(day / 3), np.sin(day / 17)]) @ [[1.0, 2.0, 0.0], [0.0, 1.0, 1.0]]
+    >>> wind = xarray.DataArray(z, dims=("day", "place"), coords={"day": day})
+    >>> model = ub.PCAICA(2, rotation="time", random_state=0)
     >>> fit_transform(model, wind, time="day").shape, list(model.evidence_)
     ((300, 2), ['time'])
     """
