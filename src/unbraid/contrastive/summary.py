@@ -34,8 +34,7 @@ def summary_of(model: "Contrastive") -> Summary:
     how = model.distance if model.objective == "infonce" else model.objective
     return Summary(
         title_of(model), facts, choices=[FREE[how]], concerns=list(model.concerns_), checked=True, decodes=False,
-        note="The evidence passed its checks. Whether it would have passed shuffled is another question: fit with "
-        "shuffled evidence, and compare.",
+        note="The evidence passed its checks. The null of the evidence compares the fit with shuffled evidence.",
         sections=[training_section(model.history_, "All recorded terms.")],
         n_shown=min(model._n_features_out, MOST_SHOWN), order="spread",
     )  # fmt: skip
