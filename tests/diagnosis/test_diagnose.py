@@ -33,6 +33,16 @@ def test_a_sheet_is_a_yes(sheet):
     assert sheet["independent codes"].power >= 0.8
 
 
+def test_the_expected_mcc_is_that_of_the_fit(sheet):
+    """The diagnosis examines all 700 rows, so a fit of them has the same figures."""
+    model = ub.HessianICA(2, random_state=0).fit(bent_sheets(700)[0])
+    fitted = model.diagnostics_.expected_mcc
+    assert (sheet.expected_mcc.median, sheet.expected_mcc.low) == pytest.approx((fitted.median, fitted.low), abs=0.002)
+    assert 0.9 < sheet.expected_mcc.low <= sheet.expected_mcc.median <= 1
+    assert str(sheet.expected_mcc) in str(sheet)
+    assert json.loads(sheet.to_json())["expected_mcc"]["low"] == sheet.expected_mcc.low
+
+
 def broken(name):
     rng = np.random.RandomState(1)
     z = rng.uniform(size=(3000, 2))

@@ -125,8 +125,21 @@ def examine(
     starts = survey.starts
     if given is not None or not survey.look.complete:  # these would fit another number of factors, or more rows
         starts.pop(FOR_LOOPS, None)
+    expected = None
+    if method == "hessian-ica" and rotation == "independence" and method in starts:
+        expected = starts[method].fitted["diagnostics_"].expected_mcc
     found = Diagnosis(
-        verdict, method, n_found, findings, reasons, survey.n, len(survey.rows), rotation, known.evidence, twin
+        verdict,
+        method,
+        n_found,
+        findings,
+        reasons,
+        survey.n,
+        len(survey.rows),
+        rotation,
+        known.evidence,
+        twin,
+        expected,
     )
     return found, starts
 

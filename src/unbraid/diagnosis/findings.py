@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from unbraid.diagnosis.identified import Help, Option, helps, options
 from unbraid.methods import METHODS
 from unbraid.runtime.extras import require
+from unbraid.trust.expected import ExpectedMCC
 from unbraid.trust.table import ASSUMPTIONS, FIGURES
 from unbraid.trust.theorems import HARMLESS, THEOREMS, Theorem, theorem_of
 
@@ -104,6 +105,9 @@ class Diagnosis:
         What was given besides the data.
     twin : str
         Where the codes may be Gaussian: whether a twin made by :func:`unbraid.theory.entangle` fits as well.
+    expected_mcc : ExpectedMCC or None
+        What the MCC of such codes was in similar simulated data sets; None where that cannot be said, and for methods
+        other than HLLE+ICA.
     """
 
     verdict: str
@@ -116,6 +120,7 @@ class Diagnosis:
     rotation: str = "independence"
     evidence: tuple[str, ...] = ()
     twin: str = ""
+    expected_mcc: ExpectedMCC | None = None
 
     @property
     def theorem(self) -> Theorem | None:
@@ -210,7 +215,7 @@ class Diagnosis:
         return list(dict.fromkeys(f.remedy for f in self.findings if f.remedy and f.holds is not True and f.decides))
 
     def __str__(self) -> str:
-        lines = [self.answer, f"Use: {self._method_words()}", *(f"  {reason}" for reason in self.reasons), ""]
+        lines = [self.answer, f"Use: {self._method_words()}", *(f"  {reason}" for reason in self._advice), ""]
         width = max((len(f.assumption) for f in self.findings), default=0)
         lines += [f"{_mark(f)} {f.assumption:{width}s}  {f.words}" for f in self.findings]
         lines += ["", LEGEND, "", "What is identified:", *(f"  {claim}" for claim in self.claims)]
@@ -263,7 +268,7 @@ class Diagnosis:
     def add_to(self, page: "Report") -> None:
         """Add the answer and the findings to a page, as two sections."""
         page.section("Can the factors be found?").note([self.answer], "good" if self.verdict == "yes" else "look")
-        page.text(f"Method: {self._method_words()}", *self.reasons)
+        page.text(f"Method: {self._method_words()}", *self._advice)
         if self.remedies:
             page.heading("What would help").text(*self.remedies)
         page.heading("What is identified").text(*self.claims)
@@ -282,6 +287,11 @@ class Diagnosis:
             "Power is the share of draws in which a clear violation is detected, simulated with as many points and "
             "factors as these data have. An assumption that holds with little power has not been shown to hold."
         )
+
+    @property
+    def _advice(self) -> list[str]:
+        expected = [f"Expected MCC of its codes: {self.expected_mcc}."] if self.expected_mcc else []
+        return [*self.reasons, *expected]
 
     def _method_words(self) -> str:
         method = METHODS[self.method]
