@@ -178,11 +178,11 @@ def hlle(X):
     return quiet(ub.HessianICA(2, random_state=SEED), X)
 
 
-def quiet(model, X, *labels):
+def quiet(model, X, *labels, **evidence):
     """Codes; the warnings of a fit that is meant to fail are left out."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return np.asarray(model.fit_transform(X, *labels))
+        return np.asarray(model.fit_transform(X, *labels, **evidence))
 
 
 def code_maps(shown):
@@ -237,15 +237,14 @@ PICTURES = {
 }
 
 
-def save(fig, name):
+def shrunk(fig, path):
     """A PNG of 64 colours, which is small."""
     drawn = io.BytesIO()
     fig.savefig(drawn, dpi=80)
-    image = Image.open(drawn).convert("RGB").quantize(64)
-    image.save(IMAGES / f"theory-{name}.png", optimize=True)
+    Image.open(drawn).convert("RGB").quantize(64).save(path, optimize=True)
 
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or PICTURES:
-        save(PICTURES[name](), name)
+        shrunk(PICTURES[name](), IMAGES / f"theory-{name}.png")
         print(f"{name}: {(IMAGES / f'theory-{name}.png').stat().st_size / 1000:.0f} kB", flush=True)

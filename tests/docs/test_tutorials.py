@@ -34,7 +34,7 @@ def test_every_tutorial_has_something_to_run():
         kinds = {block.kind for block in blocks(page.read_text(encoding="utf-8"))}
         assert kinds <= {"python", "console", "text"}
         assert "python" in kinds
-    assert [page.stem for page in TUTORIALS] == ["encoder", "images", "recordings", "researcher", "spectra"]
+    assert [page.stem for page in TUTORIALS] == ["encoder", "evidence", "images", "recordings", "researcher", "spectra"]
 
 
 @pytest.mark.slow
