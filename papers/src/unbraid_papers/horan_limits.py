@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 import unbraid as ub
 from unbraid_papers.bench import Bench
-from unbraid_papers.horan_manifolds import FACES, SHAPES, SIZES, images_of, textbook_lem
+from unbraid_papers.horan_manifolds import DCGAN, FFHQ, SHAPES, SIZES, images_of, textbook_lem
 from unbraid_papers.paper import Cell
 
 STRETCHES = ("square", "2 : 1", "4 : 1", "8 : 1", "log x, exp y")
@@ -55,7 +55,7 @@ def positions(latents: NDArray[np.float64], factors: str) -> NDArray[np.float64]
 
 
 def neighbor_cells(scale: str) -> list[Cell]:
-    return [{"manifold": m, "k": k} for m in (*SHAPES, *FACES) for k in NEIGHBORS]
+    return [{"manifold": m, "k": k} for m in (*SHAPES, *FFHQ[:3], *DCGAN) for k in NEIGHBORS]
 
 
 def try_neighbors(cell: Cell, bench: Bench) -> Mapping[str, Any]:
