@@ -15,11 +15,13 @@ from unbraid_papers.horan_limits import (
     measure_time,
     neighbor_cells,
     rescaling_cells,
+    sphere_cells,
     time_cells,
     try_limit,
     try_many,
     try_neighbors,
     try_rescaled,
+    try_sphere,
 )
 from unbraid_papers.horan_manifolds import (
     FFHQ,
@@ -132,6 +134,10 @@ def limits_of(limit: str, unit: str, *at: float) -> Figure:
     return figure
 
 
+def caps(results: Results) -> dict[str, Part]:
+    return {f"{d} degrees": mean_part(rows["isometry"]) for d, rows in results["sphere"].groups("degrees")}
+
+
 def many(results: Results) -> dict[str, Part]:
     return {f"{row['points']:,} points": part(row["mcc"]) for row in results["many"]}
 
@@ -188,6 +194,7 @@ EXPERIMENTS = (
     Experiment(
         "limits", "Fewer images, noise on every pixel, and isometric sheets of more factors.", limit_cells, try_limit
     ),
+    Experiment("sphere", "1,000 points of a cap of a sphere, HLLE without ICA.", sphere_cells, try_sphere),
     Experiment("many", "Points of an isometric sheet, streamed in blocks.", many_cells, try_many),
 )
 
@@ -275,6 +282,12 @@ CLAIMS = (
         "hlle-keeps-under-rescaling",
         "HLLE+ICA is not sensitive to rescalings of the factors.",
         "Section 2, theorem 1", "no figure", "rank MCC lost", ("rescaling",), fall("HLLE+ICA"), most=0.05,
+    ),
+    PaperClaim(
+        "partial-sphere",
+        "HLLE on points of a partial sphere finds an embedding that is almost perfectly a local isometry.",
+        "Section 3", "no figure: \"almost perfectly\"", "local isometry of a cap of so many degrees", ("sphere",), caps,
+        least=0.95,
     ),
     PaperClaim(
         "isometry-chooses-k",
