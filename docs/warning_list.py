@@ -33,6 +33,7 @@ ABOUT = {
     "UB20": "theory/hessian-ica",
     "UB21": "theory/hessian-ica",
     "UB212": "trust",
+    "UB213": "theory/product-manifold",
     "UB22": "theory/gin",
     "UB23": "theory/product-manifold",
     "UB24": "theory/geomancer",

@@ -25,10 +25,18 @@ class GIN(ConditionalFlow):
         Blocks and sub-network widths; the papers' by default (8 blocks; 4, 4, 2 for images).
     clamp : {"atan", "steep-atan", "tanh"}
         How the log-scales are bounded; the authors' by default.
+    scale : {"mean", "last"}
+        How log-scales sum to 0: less their mean, as in the authors' code, or the last as minus the sum of the others,
+        as in the paper. "last" bounds all but the last one, and has no fused kernel.
     max_steps, learning_rate, patience, tol :
         Steps of Adam; the rate drops to a tenth, and then the training ends, once the held-out likelihood has not
-        risen by ``tol`` nats per feature in ``patience`` evaluations (every 50 steps; 100 on images). The drop comes
-        at 5/8 of ``max_steps`` at the latest. The default rate suits small flows; images want 3e-4 to 1e-3.
+        risen by ``tol`` nats per feature in ``patience`` evaluations (every 50 steps; 100 on images). The default rate
+        suits small flows; images want 3e-4 to 1e-3.
+    betas : pair of float
+        Adam's. The second moment forgets in 100 steps by default; the papers have the usual (0.9, 0.999), slow for
+        runs of 800.
+    drop : float
+        Share of ``max_steps`` after which the rate drops at the latest; 5/8 is the papers' epoch 50 of 80.
     noise : float or "auto"
         Standard deviation of the normal noise added to the data in every step, in the unit of X; "auto" is 5 % of the
         overall standard deviation of X (0.015 on MNIST; the papers have 0.01 everywhere). It floors the standard
