@@ -42,6 +42,7 @@ ABOUT = {
     "UB303": "theory/gin",
     "UB304": "files",
     "UB305": "identifiability",
+    "UB306": "diagnosis",
     "UB401": "autoencoders",
     "UB402": "theory/geomancer",
     "UB403": "theory/hessian-ica",

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from unbraid.data.rows import Rows
 from unbraid.diagnosis.findings import Finding, finding, measured
 from unbraid.manifold.neighbors import Floats, distinct_rows
-from unbraid.manifold.reduction import FINEST, Look, affordable_rows, fit_reduction
+from unbraid.manifold.reduction import FINEST, Look, affordable_rows, fit_reduction, wide_rows
 from unbraid.manifold.spectra import structure
 from unbraid.manifold.surroundings import apart, off_tangent
 from unbraid.spectral.selection import estimated_dimension
@@ -117,7 +117,8 @@ def survey_of(X: Any, n_factors: int | str, rng: np.random.RandomState) -> tuple
         )
     structured = structure(sample, rng)
     least = 1 if n_factors == "auto" else int(n_factors) + 1
-    look = Look(reduction, points, n, FIGURES["structure"].holds(structured), rows)
+    wide = wide_rows(sample, reduction)
+    look = Look(reduction, points, n, FIGURES["structure"].holds(structured), rows, wide=wide)
     kept = look.truncated(max(reduction.size_for(FINEST), least))
     look = replace(look, dimension=estimated_dimension(kept) if n_factors == "auto" else None)
     points = kept.points[first]
@@ -132,7 +133,8 @@ def survey_findings(survey: Survey, structured: float) -> list[Finding]:
         return found
     found += [_units(survey)] if survey.is_table else []
     found.append(_connected(survey))
-    return found if survey.disconnected else [*found, _dimension(survey), _noise(survey), _linear(survey)]
+    found.append(_dimension(survey))
+    return found if survey.disconnected else [*found, _noise(survey), _linear(survey)]
 
 
 def quietly(fit: Callable[[], Fitted]) -> Fitted:

@@ -1,6 +1,6 @@
 """PCA first: distances and tangents of a manifold of images lie in few directions, whatever the number of pixels."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +19,7 @@ SPREADS = 1e-50, 1e50  # of data whose fourth powers fit into float64
 DIGITS = 1e-3  # of the spread: what rounding may cost
 LARGEST_SIDE = 1200  # a full eigen-decomposition of this size takes a few tenths of a second
 MAX_COMPONENTS = 64
+WIDE_ROWS = 1000
 FINEST = 0.002  # share of the variance left out by the PCA in which distances are measured
 RESIDUALS = (0.2, 0.1, 0.03, 0.01)  # shares of the variance that a candidate size may leave out
 FLAT, STEP = 2.5, 4.0  # a tail of noise: its spread, and the step before it, as ratios of eigenvalues
@@ -97,6 +98,8 @@ class Look:
         Their numbers; None if they are all n in order, or were drawn in one pass through the data.
     dimension : DimensionEstimate or None
         Of the points, if it has been estimated.
+    wide : array (at most 1000, all components)
+        Some of the rows in all principal components, also after :meth:`truncated`.
     """
 
     reduction: Reduction
@@ -105,6 +108,7 @@ class Look:
     structured: bool
     rows: NDArray[np.intp] | None = None
     dimension: "DimensionEstimate | None" = None
+    wide: Floats = field(default_factory=lambda: np.empty((0, 0)))
 
     @property
     def complete(self) -> bool:
@@ -114,6 +118,11 @@ class Look:
     def truncated(self, size: int) -> "Look":
         """The same in its first ``size`` components only."""
         return replace(self, reduction=self.reduction.truncated(size), points=self.points[:, :size])
+
+
+def wide_rows(sample: NDArray, reduction: Reduction) -> Floats:
+    """At most 1000 of some centred rows, evenly spaced, in all principal components."""
+    return np.asarray(sample[:: -(-len(sample) // WIDE_ROWS)] @ reduction.components.T, dtype=np.float64)
 
 
 def affordable_rows(n_features: int, itemsize: int, most: int) -> int:

@@ -18,7 +18,7 @@ from unbraid.estimator.summary import Summary
 from unbraid.export.exportable import Exportable
 from unbraid.export.graphs import Graphs
 from unbraid.manifold.neighbors import Floats, diagonal_rescaling
-from unbraid.manifold.reduction import FINEST, Look, affordable_rows, fit_reduction
+from unbraid.manifold.reduction import FINEST, Look, affordable_rows, fit_reduction, wide_rows
 from unbraid.manifold.spectra import has_structure
 from unbraid.runtime.determinism import check_random_state, one_blas_thread
 from unbraid.runtime.extras import require
@@ -141,7 +141,7 @@ class SpectralEstimator(Exportable):
         settings = self._settings(number.value)
         # Thousands of small products are slower, not faster, when each is shared among threads.
         with one_blas_thread(), bar("fit", show=self.progress) as advance:
-            return embed_points(look, self.n_landmarks, settings, rng, advance), number
+            return replace(embed_points(look, self.n_landmarks, settings, rng, advance), wide=look.wide), number
 
     def start_from(self, X: Any, look: Look) -> Start:
         """Embed the examined points of X; a fit resumes from the result with :meth:`continue_from`.
@@ -162,7 +162,7 @@ class SpectralEstimator(Exportable):
         self.reduction_ = look.reduction
         number = number_of_factors(self.n_factors, look, data.n_features)
         with one_blas_thread(), bar("fit", show=self.progress) as advance:
-            found = solved(look.points, self._settings(number.value), rng, advance)
+            found = replace(solved(look.points, self._settings(number.value), rng, advance), wide=look.wide)
             self._finish(found, found.choice.unmix(found.fresh, rng), number, rng)
         return Start(look, found, number, dict(vars(self)))
 
@@ -177,7 +177,7 @@ class SpectralEstimator(Exportable):
             pool = data.sample(POOL, rng, then=self.reduction_)
         with one_blas_thread(), bar("fit", show=self.progress) as advance:
             found = embed_more(start.found.choice, start.look, pool, rng, advance)
-        return found, start.number
+        return replace(found, wide=start.look.wide), start.number
 
     def _find_again(self, found: Embedded, X: Any, evidence: Evidence | None, rng: np.random.RandomState) -> None:
         """Refits; an embedding alone has no codes that could be reproduced one by one."""
@@ -259,12 +259,13 @@ class SpectralEstimator(Exportable):
         size = self.pca_components
         given = None if size in ("auto", None) else int(size)
         reduction = fit_reduction(sample, n_components=given)
+        wide = wide_rows(sample, reduction)
         reduction = reduction.truncated(given or max(reduction.size_for(FINEST), self._fewest_components()))
         structured = self.n_factors != "auto" or has_structure(sample, rng)
         if len(sample) < min(n, most):
-            return Look(reduction, data.sample(most, rng, then=reduction), n, structured)
+            return Look(reduction, data.sample(most, rng, then=reduction), n, structured, wide=wide)
         pool = np.asarray(sample @ reduction.components.T, dtype=np.float64)  # it is centred already
-        return Look(reduction, pool, n, structured)
+        return Look(reduction, pool, n, structured, wide=wide)
 
     def _fewest_components(self) -> int:
         return int(self.n_factors) + 1 if self.n_factors != "auto" else 1
@@ -282,8 +283,9 @@ class SpectralEstimator(Exportable):
         self.selection_ = Selection(choice.rule, choice.candidate, choice.candidates, number.origin, found.tried)
         residual = float(self.reduction_.residuals[self.pca_components_ - 1])
         codes = (found.fresh - mean) @ self.unmixing_.T
+        measured = {"n_features": len(self.reduction_.mean), "pca_residual": residual}
         self.diagnostics_ = diagnose(
-            found, self.maps_, rotation, codes, rng, pca_residual=residual, kind=self.kind, unsure=number.doubt
+            found, self.maps_, rotation, codes, rng, kind=self.kind, unsure=number.doubt, **measured
         )
 
 

@@ -15,8 +15,9 @@ from unbraid.manifold.reduction import FINEST, Look, affordable_rows, fit_reduct
 from unbraid.manifold.spectra import has_structure
 from unbraid.runtime.determinism import check_random_state
 from unbraid.runtime.extras import require
-from unbraid.spectral.diagnostics import warn_of
+from unbraid.spectral.diagnostics import LinearDiagnostics, diagnose_linear, warn_of
 from unbraid.spectral.evidence import ROTATIONS, check_rotation, evidence_concerns, rotation_matrix
+from unbraid.spectral.figures import LOCAL_COMPONENTS
 from unbraid.spectral.ica import CONTRAST, Rotation, best_rotation, excess_kurtosis, whitening
 from unbraid.spectral.selection import given_factors, number_of_factors
 from unbraid.spectral.summary import linear_summary
@@ -45,6 +46,8 @@ class PCAICA(Exportable):
         The search for independent codes; None if other evidence rotated them.
     concerns_ : list of str
         What is wrong with that evidence.
+    diagnostics_ : LinearDiagnostics
+        How far the codes may be rotated, and the MCC to be expected.
     n_factors_ : int
 
     Examples
@@ -96,7 +99,8 @@ class PCAICA(Exportable):
         sample = data.sample(affordable_rows(data.n_features, data.float_dtype.itemsize, 20_000), rng)
         if len(sample) < 2:
             raise ValueError(f"Found array with {len(sample)} sample(s) while a minimum of 2 is required.")
-        reduction = fit_reduction(sample, n_components=given_factors(self.n_factors))
+        given = given_factors(self.n_factors)
+        reduction = fit_reduction(sample, n_components=None if given is None else max(given, LOCAL_COMPONENTS))
         P = np.asarray(sample @ reduction.components.T, dtype=np.float64)  # the sample is centred already
         structured = self.n_factors != "auto" or has_structure(sample, rng)
         look = Look(reduction, P, len(data), structured)
@@ -104,7 +108,7 @@ class PCAICA(Exportable):
         number = number_of_factors(self.n_factors, look, data.n_features)
         warn_of([number.doubt] if number.doubt else [], stacklevel=2)
         d = number.value
-        P = np.ascontiguousarray(P[:, :d])
+        whole, P = P, np.ascontiguousarray(P[:, :d])
         white = whitening(P)
         Z = white(P)
         self.rotation_: Rotation | None = None
@@ -124,6 +128,15 @@ class PCAICA(Exportable):
         self.mean_ = reduction.mean + white.mean @ reduction.components[:d]
         self.kurtosis_ = excess_kurtosis(Z @ rotation.T)
         self.n_factors_ = d
+        self.diagnostics_: LinearDiagnostics = diagnose_linear(
+            whole,
+            Z @ rotation.T,
+            self.rotation_,
+            rng,
+            n_features=data.n_features,
+            concerns=self.concerns_,
+            unsure=number.doubt,
+        )
         warn_of(self.concerns_, stacklevel=2)
         return self
 
