@@ -19,7 +19,7 @@ from unbraid.spectral.figures import (
     code_uncertainty,
     figures_of,
 )
-from unbraid.spectral.ica import Rotation, excess_kurtosis
+from unbraid.spectral.ica import FASTICA, Rotation, excess_kurtosis
 from unbraid.spectral.landmarks import Embedded
 from unbraid.spectral.trial import EDGE_NEIGHBORS, EDGE_POINTS
 from unbraid.trust.expected import ExpectedMCC, guess_of, not_simulated
@@ -168,7 +168,8 @@ def diagnose(
     }
     left = left_over(found.wide, maps(found.wide[:, : choice.points.shape[1]]), n_features)
     figures["left_over"] = left[1]
-    unguessed = not_simulated(kind, *maps.codes.shape, independent=rotation is not None, unsure=unsure)
+    searched = rotation is not None and rotation.contrast != FASTICA
+    unguessed = not_simulated(kind, *maps.codes.shape, independent=searched, unsure=unsure)
     n = len(choice.points) + choice.n_merged + choice.n_outside
     shares = choice.n_merged / n, choice.n_outside / n
     fit = Fitted(kind, choice.points, maps.codes, choice.near, choice.edges, *shares)
@@ -232,7 +233,8 @@ def diagnose_linear(
     points, codes = P[some], codes[some]
     left = left_over(points[:WIDE_ROWS], codes[:WIDE_ROWS], n_features)
     told = turn.per_code, turn.doubt, left[1]
-    unguessed = not_simulated("pca", *codes.shape, independent=rotation is not None, unsure=unsure)
+    searched = rotation is not None and rotation.contrast != FASTICA
+    unguessed = not_simulated("pca", *codes.shape, independent=searched, unsure=unsure)
     if unguessed:
         return LinearDiagnostics(*told, None, unguessed, {}, concerns)
     near = neighborhoods(points[:, :LOCAL_COMPONENTS], min(EDGE_NEIGHBORS, len(points) - 1) + 1)[1]
