@@ -52,7 +52,7 @@ def diagnose(
 
     The answer follows from the MCC that is expected of the codes: in similar simulated data sets, 95 % were above
     ``expected_mcc.low``. "yes" if that is at least .8 and the fit warns of nothing; "no" if there is nothing to find, a
-    factor wraps around, or 95 % were below .9; "with care" if half of them were above .9; else "unsure", as if no
+    factor is verified to wrap around, or 95 % were below .9; "with care" if half of them were above .9; else "unsure", as if no
     similar data were simulated, the number of factors is unclear, or the codes are Gaussian, so that any rotation is as
     good. Findings that fail say what they cost.
 
@@ -136,9 +136,9 @@ def examine(
     if findings[0].holds and told is None and not wraps:
         told = linear_codes(survey)[1].diagnostics_  # the baseline, which is then the method
     findings += by_labels
-    if rotation == "independence" and told is not None:
-        findings = [priced(f, told.figures) for f in findings]
-        verdict = verdict_of(findings, told.expected_mcc, warned=bool(told.concerns))
+    if rotation == "independence":
+        findings = [priced(f, told.figures if told else {}) for f in findings]
+        verdict = verdict_of(findings, told and told.expected_mcc, warned=bool(told and told.concerns))
     else:
         verdict = {True: "yes", False: "no", None: "unsure"}[held(findings)]
     method, reasons = _method(verdict, survey, findings, rotation)

@@ -232,7 +232,7 @@ class Diagnosis:
     @property
     def only_wraps(self) -> bool:
         """Whether the only problem is that a factor wraps around."""
-        return self.causes == [LOOPS] and self.method == FOR_LOOPS
+        return self.verdict == "no" and self.causes == [LOOPS] and self.method == FOR_LOOPS
 
     @property
     def causes(self) -> list[str]:
@@ -403,10 +403,11 @@ def verdict_of(findings: Sequence[Finding], expected: ExpectedMCC | None, *, war
     >>> verdict_of(fine, ExpectedMCC(0.99, 0.93)), verdict_of(fine, ExpectedMCC(0.9, 0.7)), verdict_of(fine, None)
     ('yes', 'with care', 'unsure')
     """
-    states = {f.key: f.holds for f in findings if f.decides}
+    states = {f.key: f.holds for f in findings if f.decides or f.key == "verified"}
     countless = states.get("dimension_gap", True) is None
-    hopeless = False in (states.get("structure"), states.get("edge")) or (countless and states.get("apart") is False)
-    if hopeless or (expected and expected.high < GOOD):
+    round_ = states.get("edge") is False and states.get("verified") is True
+    hopeless = states.get("structure") is False or (countless and states.get("apart") is False)
+    if round_ or hopeless or (expected and expected.high < GOOD):
         return "no"
     arbitrary = states.get("separability") is False  # any rotation of the codes is as good
     if countless or arbitrary or states.get("column_share", True) is None or not expected or expected.median < GOOD:
