@@ -30,6 +30,7 @@ ABOUT = {
     "UB12": "contrastive",
     "UB124": "autoencoders",
     "UB125": "autoencoders",
+    "UB130": "autoencoders",
     "UB20": "theory/hessian-ica",
     "UB21": "theory/hessian-ica",
     "UB212": "trust",
