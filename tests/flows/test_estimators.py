@@ -397,6 +397,7 @@ def test_constant_features_do_no_harm(data):
         ub.GIN(**quick, noise=0).fit(padded.reshape(600, 2, 4), labels)
 
 
+@pytest.mark.filterwarnings("ignore:UB252")  # of a short training
 def test_disjoint_clusters_are_warned_of():
     X, _, labels = mixture(0, n=1500, n_classes=4, apart=True)
     with pytest.warns(AssumptionWarning, match=facts("UB102", "[[0], [1, 3], [2]]")):

@@ -43,7 +43,8 @@ class GIN(ConditionalFlow):
         deviations of the codes, so constant features (the border of MNIST) do no harm. Factors that move the data
         less than the noise are lost in it: lower it to find them.
     n_init : int
-        Flows trained at once from different starts; the best by held-out likelihood is kept.
+        Flows trained at once from different starts; the best by held-out likelihood is kept. Of three or more starts
+        within 0.1 nats of it, the one is kept whose codes agree most with the others.
     n_factors : int or "auto"
         How many latents are factors, ``n_informative_``. "auto" counts the latents that stand out of the data noise
         and of the fine structure that many latents share (:func:`~unbraid.flows.spectrum.count_above_noise`), and warns
@@ -81,6 +82,12 @@ class GIN(ConditionalFlow):
         latent and shrink another; ``reach_`` does not change then.
     information_ : array (n_features,)
         Mutual information of each latent and the class, in nats.
+    leftover_ : float
+        Nats per code by which the informative codes of a class differ from independent normal ones
+        (:func:`~unbraid.flows.leftover.leftover`): near 0 where the flow has unmixed the data. NaN without classes.
+    found_again_ : array (n_features,)
+        How well the other starts, if as likely, have each code: mean of its largest absolute correlation with one of
+        theirs; NaN where there is none. ``fit`` warns where an informative code has less than 0.95.
     parameters_ : array (2, n_classes, n_features)
         Of the latent family, by class (mean and std if normal).
     classes_, priors_ : arrays (n_classes,)
