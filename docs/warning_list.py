@@ -38,6 +38,7 @@ ABOUT = {
     "UB23": "theory/product-manifold",
     "UB24": "theory/geomancer",
     "UB25": "trust",
+    "UB252": "theory/gin",
     "UB301": "files",
     "UB302": "theory/gin",
     "UB303": "theory/gin",
