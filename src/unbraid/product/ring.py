@@ -114,7 +114,7 @@ def ring_of(points: Floats, order: NDArray[np.intp]) -> Ring:
         min(errors) / max(float(points.var(axis=0).sum()), 1e-300),
         _strays(distances, best),
         _margin(distances, best),
-        _pairing(distances, best),
+        _pairing(points[best]),
         folded(points, angle),
         left[chosen] / max(before, 1e-300) if chosen >= 2 + len(found) else 1.0,
     )
@@ -123,14 +123,11 @@ def ring_of(points: Floats, order: NDArray[np.intp]) -> Ring:
 def circle_checks(points: Floats, angle: Floats) -> list[FactorCheck]:
     """That the only circle does not go around twice; few samples must also follow one another around it."""
     some = slice(None, None, -(-len(points) // MOST))
-    checks = [check("ring_folded", folded(points[some], angle[some]))]
+    tour = np.argsort(angle)
+    checks = [check("ring_folded", folded(points[some], angle[some])), check("ring_pairing", _pairing(points[tour]))]
     if len(points) <= LONGEST:
-        distances, tour = squareform(pdist(points)), np.argsort(angle)
-        checks += [
-            check("ring_strays", _strays(distances, tour)),
-            check("ring_margin", _margin(distances, tour)),
-            check("ring_pairing", _pairing(distances, tour)),
-        ]
+        distances = squareform(pdist(points))
+        checks += [check("ring_strays", _strays(distances, tour)), check("ring_margin", _margin(distances, tour))]
     return checks
 
 
@@ -218,8 +215,8 @@ def _margin(distances: Floats, tour: NDArray[np.intp]) -> float:
     return float(ratio[np.minimum(apart, n - apart) >= max(3, n // 12)].min())
 
 
-def _pairing(distances: Floats, tour: NDArray[np.intp]) -> float:
-    steps = distances[tour, np.roll(tour, -1)]
+def _pairing(path: Floats) -> float:
+    steps = np.linalg.norm(np.roll(path, -1, axis=0) - path, axis=1)
     found = [0.0]
     for period in (2, 3):
         for start in range(period):
