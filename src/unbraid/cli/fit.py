@@ -59,7 +59,8 @@ def fit(
         str | None,
         typer.Option(
             metavar="FILE|NAMES",
-            help="Known factors to score the codes by: columns or arrays of the same file, or a file.",
+            help="Known factors to score the codes by: columns or arrays of the same file, or a file; name:circle for "
+            "an angle in radians.",
         ),
     ] = None,
     json: Annotated[
