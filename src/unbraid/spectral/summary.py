@@ -55,7 +55,7 @@ def linear_summary(model: "PCAICA") -> Summary:
 
 def _left_out(model: "SpectralEstimator | PCAICA") -> list[Fact]:
     """Rows that were left out, if any."""
-    if not len(model.outliers_):
+    if model.screen_ is None or not len(model.outliers_):
         return []
     rows = ", ".join(map(str, model.outliers_[:LISTED])) + (", ..." if len(model.outliers_) > LISTED else "")
     return [Fact.of("outliers", str(len(model.outliers_)), f"Rows {rows} (counted from 0); model.outliers_ has all.")]
