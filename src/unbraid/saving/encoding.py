@@ -36,6 +36,7 @@ RECORDS = {
     "Refit": "spectral.refits",
     "Reliability": "spectral.refits",
     "Rotation": "spectral.ica",
+    "Screen": "manifold.screening",
     "Selection": "spectral.selection",
 }
 
