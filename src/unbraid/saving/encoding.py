@@ -37,6 +37,7 @@ RECORDS = {
     "Refit": "spectral.refits",
     "Reliability": "spectral.refits",
     "Rotation": "spectral.ica",
+    "Screen": "manifold.screening",
     "Selection": "spectral.selection",
 }
 
