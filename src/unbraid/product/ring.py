@@ -96,7 +96,7 @@ def ring_of(points: Floats, order: NDArray[np.intp]) -> Ring:
         _straightened(squares, _shortened(distances, _greedy(distances))),
         order[np.sort(np.unique(order, return_index=True)[1])],
     ]
-    found = [np.argsort(_geodesic_angle(distances, k)) for k in NEAREST]
+    found = [np.argsort(geodesic_angle(distances, k)) for k in NEAREST]
     laid = [np.argsort(unfolded(points, around(points, tour, 1), m)) for tour in found for m in TIMES]
     tours += found + laid
     left = [error(points[tour]) for tour in tours]
@@ -131,7 +131,7 @@ def circle_checks(points: Floats, angle: Floats) -> list[FactorCheck]:
     return checks
 
 
-def _geodesic_angle(distances: Floats, k: int) -> Floats:
+def geodesic_angle(distances: Floats, k: int) -> Floats:
     """Angle in the plane that best keeps the lengths of shortest paths by the k nearest neighbours."""
     n = len(distances)
     nearest = np.argsort(distances, axis=1)[:, 1 : k + 1]
