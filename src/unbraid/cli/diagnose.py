@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from unbraid.cli.data import Request, read_data, reads_data
+from unbraid.cli.data import Request, read_data, reads_data, show_decisions
 from unbraid.cli.options import AUTO, in_flags, number
 
 
@@ -28,6 +28,7 @@ def diagnose(
 
     count = number(factors, "--factors", "auto")
     read = read_data(request, AUTO)
+    show_decisions(request.data, read)
     typer.echo(f"Examining {request.data}: a few seconds, longer for large images ...", err=True)
     found = ub.diagnose(read.known, n_factors=count)
     typer.echo(f"{request.data}: {found.n_rows} observations, {found.n_used} of them examined\n")
