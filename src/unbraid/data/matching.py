@@ -78,6 +78,17 @@ def factors_of(path: Path, row_names: NDArray | None = None, columns: Sequence[s
     return Factors(values, chosen, order is not None, told)
 
 
+def aligned(path: Path, frame: Any, row_names: Sequence[str] | None) -> Any:
+    """The rows of a frame that belong to rows of these names, or with these numbers where some were left out."""
+    if row_names is None:
+        return frame
+    order = _matched(path, frame, np.asarray(row_names, dtype=str))[1]
+    numbers = all(name.isdecimal() and int(name) < len(frame) for name in row_names)
+    if order is None and numbers and len(frame) > len(row_names):
+        order = np.array([int(name) for name in row_names])
+    return frame if order is None else frame.iloc[order].reset_index(drop=True)
+
+
 def _values(column: Any) -> NDArray:
     if column.dtype.kind in "biuf":
         return column.to_numpy()
