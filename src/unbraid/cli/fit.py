@@ -139,14 +139,16 @@ def _diagnosed(
 ) -> tuple["Diagnosis", "Observations", dict[str, Any], Any]:
     """What the diagnosis recommends among the methods that take the options given, the evidence that is used, the
     settings that this asks for, and where the fit can start; ``show`` prints the answer."""
-    from unbraid.diagnosis.diagnose import choose, examine
+    from unbraid.diagnosis.diagnose import choose, counted, examine, start_of
 
     wanted = {PARAMETERS[option]: value for option, value in given.items() if value is not None}
     wanted |= assignments(assigned, "--set", "tol=0.01")
     found, starts = examine(known, n_factors=given["--factors"] or "auto")
     found, known, settings = choose(found, known, wanted)
     by_evidence = {name: value for name, value in settings.items() if name not in wanted}
-    start = starts.get(found.method) if set(settings) <= {"n_factors"} else None
+    start = start_of(found, known, settings, starts)
+    if start is None and (count := counted(found, given["--factors"] or "auto")) != "auto":
+        by_evidence.setdefault("n_factors", count)
     if show:
         colour = {"yes": "green", "no": "red", "unsure": "yellow"}[found.verdict]
         typer.secho(found.answer, fg=colour, bold=found.verdict == "no")
