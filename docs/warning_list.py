@@ -48,6 +48,7 @@ ABOUT = {
     "UB402": "theory/geomancer",
     "UB403": "theory/hessian-ica",
     "UB404": "files",
+    "UB405": "theory/hessian-ica",
 }
 
 

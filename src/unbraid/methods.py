@@ -9,8 +9,6 @@ import sys
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
-from importlib.util import find_spec
 from inspect import signature
 from typing import Any
 
@@ -254,11 +252,17 @@ def method_of(name: str) -> Method:
     module, colon, cls = name.partition(":")
     if colon:
         return _own_method(module, cls)
-    found = entry_points(group=GROUP)
+    found = _offered_elsewhere()
     if name in found.names:
         return _own_method(found[name].module, found[name].attr)
     known = ", ".join([*METHODS, *sorted(found.names)])
     raise ValueError(f"there is no method {name!r}. Valid methods: {known}; module:Class for one of your own.")
+
+
+def _offered_elsewhere() -> Any:
+    from importlib.metadata import entry_points  # slow, and seldom needed
+
+    return entry_points(group=GROUP)
 
 
 def is_own(method: Method) -> bool:
@@ -290,6 +294,8 @@ def _own_method(module: str, name: str) -> OwnMethod:
 
 
 def _own_class(module: str, name: str) -> Any:
+    from importlib.util import find_spec
+
     here = os.getcwd()
     if find_spec(module.partition(".")[0]) is None and here not in sys.path:
         sys.path.append(here)  # of a script that is installed, the working directory is not on the path

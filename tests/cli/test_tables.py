@@ -101,3 +101,13 @@ def test_options_of_tables_are_for_tables(command, flag):
     refused = fit(command, "x.npy", flag, "a")
     assert (refused.code, flag in refused.err, ".csv" in refused.err) == (2, True, True)
     assert flag in fit(command, "shapes-xy", flag, "a").err
+
+
+def test_gaps_go_to_a_method_that_takes_them(command):
+    table = np.where(RNG.random(X.shape) < 0.1, np.nan, X)
+    pandas.DataFrame(table, columns=list("abcdef")).assign(x=Z[:, 0], y=Z[:, 1]).to_csv("t.csv", index=False)
+    found = fit(command, "t.csv", "--factors-from", "x,y", "--json")
+    assert found.code == 0, found.err
+    assert json.loads(found.out)["mcc"] > 0.95
+    other = command("fit", "t.csv", "--exclude", "x,y", "--method", "hessian-ica", "--out", "other")
+    assert (other.code, "--drop-missing" in other.err) == (2, True)

@@ -80,7 +80,7 @@ def test_other_code_is_another_run(mine):
 
 def test_entry_points_bring_methods(mine, monkeypatch):
     found = EntryPoints([EntryPoint("projection", "mine:Projection", "unbraid.methods")])
-    monkeypatch.setattr(methods, "entry_points", lambda group: found.select(group=group))
+    monkeypatch.setattr(methods, "_offered_elsewhere", lambda: found.select(group="unbraid.methods"))
     spec = parse_spec(OWN.replace("mine:Projection", "projection"), "own.toml")
     assert spec.estimator(spec.methods[0], {"sign": -1}).sign == -1
     with pytest.raises(ValueError, match=facts("'magic'", "pca-ica", "projection", "module:Class")):

@@ -114,7 +114,9 @@ class Request:
     ] = None
     fill: Annotated[
         str | None,
-        typer.Option(metavar="HOW", help="Fill missing values: median, linear (between rows), neighbors, or a number."),
+        typer.Option(
+            metavar="HOW", help="Fill missing values: median, linear (between rows), neighbors, none or a number."
+        ),
     ] = None
     drop_missing: Annotated[
         bool, typer.Option("--drop-missing", help="Leave out rows with missing values, and dead rows.")
@@ -180,7 +182,7 @@ def read_data(request: Request, method: str) -> Data:
         if uses is not None and name not in uses:
             raise refusal(request.flag(name), method, [other for other, m in OFFERED.items() if name in m.uses])
     if Path(request.data).exists():
-        found = _from_file(request)
+        found = _from_file(request, method)
     else:
         found = _from_dataset(request, uses is None or uses == ("labels",))
     if method != AUTO and "labels" in OFFERED[method].needs and found.known.labels is None:
@@ -191,7 +193,7 @@ def read_data(request: Request, method: str) -> Data:
     return found
 
 
-def _from_file(request: Request) -> Data:
+def _from_file(request: Request, method: str) -> Data:
     from unbraid.data.files import open as open_data
 
     if request.points is not None or request.option:
@@ -206,7 +208,7 @@ def _from_file(request: Request) -> Data:
             resize=size,
             skip_unreadable=request.skip_unreadable,
             divide=request.divide,
-            **_about_table(request, named or []),
+            **_about_table(request, method, named or []),
         )
     evidence = {name: _evidence(request, name, where) for name, where in request.evidence.items()}
     factors = _Known() if named is None else _factors(request, named, X)
@@ -214,14 +216,20 @@ def _from_file(request: Request) -> Data:
     return Data(known, factors.names, None, (*X.decisions, *factors.decisions), X.names)
 
 
-def _about_table(request: Request, factors: list[str]) -> dict[str, Any]:
-    """The options about a table; columns that are factors or evidence are none of its data."""
+def _about_table(request: Request, method: str, factors: list[str]) -> dict[str, Any]:
+    """The options about a table; columns that are factors or evidence are none of its data.
+
+    Missing values stay as they are for a method that takes them, unless the user says what to do with them.
+    """
     is_table = Path(request.data).suffix.lower() in TABLES and Path(request.data).is_file()
     exclude = [] if request.exclude is None else names_in(request.exclude)
     if is_table and request.columns is None:
         known = {*factors, *(name for where in request.evidence.values() for name in (where, *names_in(where)))}
         exclude += [name for name in _header(request) if name in known]
     said: dict[str, Any] = {"index": request.index, "header": request.header, "fill": request.fill}
+    unsaid = is_table and request.fill is None and not request.drop_missing
+    if unsaid and method != AUTO and OFFERED[method].load().takes_gaps:
+        said["fill"] = "none"
     if request.columns is not None:
         said["columns"] = names_in(request.columns)
     if request.missing is not None:

@@ -242,7 +242,7 @@ def _numbers(frame: Any) -> NDArray:
 def _noticed(names: list[str], values: NDArray) -> list[str]:
     """What is kept, and worth a look: columns of one value, columns that outweigh all others, rows that repeat."""
     told = []
-    spread = values.astype(np.float64).var(axis=0)
+    spread = np.nanvar(values.astype(np.float64), axis=0)
     constant = [name for name, v in zip(names, spread) if not v > 0]
     if constant and len(constant) < len(names):
         told.append(f"one value only in the column {listed(constant)}: it does not change the codes")

@@ -147,9 +147,10 @@ def open(
     missing : number, str or list, optional
         What marks missing values, such as -200 or "?". Without it, numbers that seem to mark them are an error that
         names the column; "none" takes all numbers as they are.
-    fill : number, "median", "linear" or "neighbors", optional
+    fill : number, "median", "linear", "neighbors" or "none", optional
         Fill gaps: with a number, with the median of the column, along the line between the rows before and after, or
-        with the mean of the five rows that are nearest in the columns that both have. Without it, gaps are an error.
+        with the mean of the five rows that are nearest in the columns that both have. "none" leaves them NaN, which
+        :class:`~unbraid.PCAICA` takes. Without it, gaps are an error.
     drop_missing : bool
         Leave out rows with gaps, and dead ones: the same value in every column, and hardly anywhere else.
     divide : float, optional

@@ -16,7 +16,7 @@ SENTINELS = (-1, -9, -99, -200, -999, -9999, -99999, -32768, 99, 999, 9999, 9999
 KNOWN_GAP, ANY_GAP = 0.1, 1.0  # ranges of the other values: how far off a marker of missing values lies
 FEW_VALUES = 10  # different values besides it: with fewer, a column holds classes
 DEAD_SHARE = 0.05  # of the cells elsewhere that hold the value of a dead row: with more, it is an ordinary value
-FILLS = ("median", "linear", "neighbors")
+FILLS = ("median", "linear", "neighbors", "none")
 NEIGHBORS = 5  # rows that a gap is filled from
 
 
@@ -103,9 +103,13 @@ def without_gaps(
                 f"{len(values)}). Leave it out by exclude={names[most]!r}, or give fill='median'."
             )
         return values[~holes], rows[~holes]
+    if choices.fill == "none":
+        told.append(f"{what} stay as they are; most in the column {names[most]!r}")
+        return values, rows
     if choices.fill is not None:
         told.append(f"{what}, filled ({choices.fill}); most in the column {names[most]!r}")
-        return _filled(path, names, values, choices.fill), rows
+        _check_fill(path, names, values, choices.fill)
+        return filled(values, choices.fill), rows
     raise ValueError(
         f"{path} has gaps: {int(gaps[:, most].sum())} of {len(values)} values of the column {names[most]!r} are "
         f"missing ({what}). drop_missing=True leaves out those rows, fill='median' fills "
@@ -113,17 +117,27 @@ def without_gaps(
     )
 
 
-def _filled(path: Path, names: list[str], values: NDArray, fill: Any) -> NDArray:
-    """Gaps filled with a number, the column's median, the line between its neighbours in the file, or like rows."""
-    gaps = np.isnan(values)
-    if is_number(str(fill)):
-        return np.where(gaps, float(fill), values)
-    if fill not in FILLS:
+def _check_fill(path: Path, names: list[str], values: NDArray, fill: Any) -> None:
+    """Refuse an unknown way to fill, and columns that nothing is known of."""
+    if not is_number(str(fill)) and fill not in FILLS:
         raise ValueError(f"{path}: fill (--fill) is {fill!r}; it must be a number or one of {', '.join(FILLS)}.")
-    empty = gaps.all(axis=0)
+    empty = np.isnan(values).all(axis=0)
     if empty.any():
         name = names[int(empty.argmax())]
         raise ValueError(f"{path}: the column {name!r} is empty. Leave it out by exclude={name!r}.")
+
+
+def filled(values: NDArray, fill: Any) -> NDArray:
+    """Gaps (NaN) filled with a number, the column's median, the line between the rows before and after, or like rows.
+
+    Like rows are the five that are nearest in the standardised columns that both have.
+
+    >>> filled(np.array([[1.0, 2.0], [np.nan, 4.0], [5.0, 6.0]]), "linear")[1].tolist()
+    [3.0, 4.0]
+    """
+    gaps = np.isnan(values)
+    if is_number(str(fill)):
+        return np.where(gaps, float(fill), values)
     if fill == "median":
         return np.where(gaps, np.nanmedian(values, axis=0), values)
     if fill == "neighbors":
@@ -132,10 +146,10 @@ def _filled(path: Path, names: list[str], values: NDArray, fill: Any) -> NDArray
         centre, spread = np.nanmean(values, axis=0), np.nanstd(values, axis=0)
         spread = np.where(spread > 0, spread, 1)
         return KNNImputer(n_neighbors=NEIGHBORS).fit_transform((values - centre) / spread) * spread + centre
-    place, filled = np.arange(len(values)), values.copy()
-    for column, hole in zip(filled.T, gaps.T):
+    place, found = np.arange(len(values)), values.copy()
+    for column, hole in zip(found.T, gaps.T):
         column[hole] = np.interp(place[hole], place[~hole], column[~hole])
-    return filled
+    return found
 
 
 def without_dead(

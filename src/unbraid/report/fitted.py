@@ -178,7 +178,7 @@ def describe(
     -------
     Fitted
     """
-    rows, summary = Rows(X), model.summary()
+    rows, summary = Rows(X, gaps=getattr(model, "takes_gaps", False)), model.summary()
     given = X.names if isinstance(X, Observations) else None
     names = None if given is None else given.astype(str)
     codes = None if codes is None or not summary.n_shown else np.asarray(codes)
@@ -197,6 +197,8 @@ def describe(
         if sample_codes.ndim == 3:  # sets of augmented points: the first of each set stands for it
             sample, sample_codes = sample[:, 0], sample_codes[:, 0]
             codes = None if codes is None else codes[:, 0]
+        if np.isnan(sample).any():  # what is missing is shown as the model decodes it
+            sample = np.where(np.isnan(sample), model.inverse_transform(sample_codes), sample)
         if codes is None:
             codes, truth = sample_codes, None if truth is None else truth[seen]
             table = table if table is None else {str(c): np.asarray(table[c])[seen] for c in table}

@@ -1,5 +1,6 @@
 """The linear baseline: principal components, then ICA."""
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,12 +12,13 @@ from unbraid.estimator.base import COUNT, COUNT_OR_AUTO, RANDOM_STATE
 from unbraid.estimator.summary import Summary
 from unbraid.export.exportable import Exportable
 from unbraid.export.graphs import Graphs
-from unbraid.manifold.reduction import FINEST, Look, affordable_rows, fit_reduction
+from unbraid.manifold.reduction import FINEST, Look, Reduction, affordable_rows, fit_reduction
 from unbraid.manifold.spectra import has_structure
 from unbraid.runtime.determinism import check_random_state
 from unbraid.runtime.extras import require
 from unbraid.spectral.diagnostics import warn_of
 from unbraid.spectral.evidence import INDEPENDENT, ROTATIONS, check_rotation, evidence_concerns, rotation_matrix
+from unbraid.spectral.gaps import expected, probabilistic_pca
 from unbraid.spectral.ica import CONTRAST, FASTICA, Rotation, best_rotation, excess_kurtosis, whitening
 from unbraid.spectral.selection import given_factors, number_of_factors
 from unbraid.spectral.summary import linear_summary
@@ -27,9 +29,13 @@ class PCAICA(Exportable):
 
     codes = R W (P^T (x - mean)), with P the leading principal directions, W the whitening and R the ICA rotation.
 
+    Missing values, NaN or masked, are taken as they are: the directions are then those of probabilistic PCA
+    (:mod:`unbraid.spectral.gaps`), and a row is coded by the values that it has.
+
     Parameters
     ----------
     n_factors : int or "auto"
+        "auto" needs complete rows.
     rotation, contrast, n_init, random_state
         As :class:`HessianICA`.
 
@@ -40,6 +46,8 @@ class PCAICA(Exportable):
     mixing_ : array (n_features, n_factors)
         ``codes @ mixing_.T + mean_`` is the inverse.
     mean_ : array (n_features,)
+    noise_ : float
+        Variance of each value around the decoded ones; it weighs the values of rows with gaps.
     kurtosis_ : array (n_factors,)
     rotation_ : Rotation or None
         The search for independent codes; None if other evidence rotated them.
@@ -57,6 +65,7 @@ class PCAICA(Exportable):
     """
 
     kind: ClassVar[str] = "pca"
+    takes_gaps = True
 
     _parameter_constraints = {
         "n_factors": COUNT_OR_AUTO,
@@ -96,6 +105,8 @@ class PCAICA(Exportable):
         sample = data.sample(affordable_rows(data.n_features, data.float_dtype.itemsize, 20_000), rng)
         if len(sample) < 2:
             raise ValueError(f"Found array with {len(sample)} sample(s) while a minimum of 2 is required.")
+        if np.isnan(sample).any():
+            return self._fit_gaps(known, sample, rng)
         reduction = fit_reduction(sample, n_components=given_factors(self.n_factors))
         P = np.asarray(sample @ reduction.components.T, dtype=np.float64)  # the sample is centred already
         structured = self.n_factors != "auto" or has_structure(sample, rng)
@@ -104,7 +115,35 @@ class PCAICA(Exportable):
         number = number_of_factors(self.n_factors, look, data.n_features)
         warn_of([number.doubt] if number.doubt else [], stacklevel=2)
         d = number.value
-        P = np.ascontiguousarray(P[:, :d])
+        self.noise_ = float(max(np.square(sample).mean() - np.square(P[:, :d]).sum() / sample.size, 0.0))
+        return self._rotate(known, np.ascontiguousarray(P[:, :d]), reduction.truncated(d), rng)
+
+    def _fit_gaps(self, known: Any, sample: NDArray, rng: np.random.RandomState) -> Self:
+        """The same of rows with missing values."""
+        if self.n_factors == "auto":
+            raise ValueError(
+                f"X has missing values ({int(np.isnan(sample).sum())} of {sample.size}), and n_factors='auto' needs "
+                "complete rows. Give n_factors, or fill the gaps first."
+            )
+        d = int(self.n_factors)
+        if d > min(sample.shape):
+            raise ValueError(f"n_factors={d} is more than X, of shape {sample.shape}, can have.")
+        found = probabilistic_pca(sample.astype(np.float64), d)
+        self.noise_ = found.noise
+        residuals = np.zeros(d)  # nobody asks
+        reduction = Reduction(found.mean, found.components, found.variances, residuals, d)
+        return self._rotate(known, found.coordinates(sample), reduction, rng, found.coordinates)
+
+    def _rotate(
+        self,
+        known: Any,
+        P: NDArray,
+        reduction: Reduction,
+        rng: np.random.RandomState,
+        coordinates: Callable[[NDArray], NDArray] | None = None,
+    ) -> Self:
+        """Rotate principal components P (n, d) into codes; ``coordinates`` are those of rows with gaps."""
+        d, coordinates = P.shape[1], coordinates or reduction
         white = whitening(P)
         Z = white(P)
         self.rotation_: Rotation | None = None
@@ -114,15 +153,15 @@ class PCAICA(Exportable):
             self.rotation_ = best_rotation(Z, contrast=contrast, n_init=self.n_init, random_state=rng)
             matrix = self.rotation_.matrix
         else:
-            rows = np.concatenate([reduction(block.reshape(len(block), -1))[:, :d] for block in self._read_new(known)])
+            rows = np.concatenate([coordinates(block.reshape(len(block), -1)) for block in self._read_new(known)])
             matrix = rotation_matrix(self.rotation, white(rows), known)
             self.concerns_ = evidence_concerns(self.rotation, white(rows), known)
         signs = np.sign((Z @ matrix.T).T @ P[:, 0])
         rotation = matrix * np.where(signs == 0, 1, signs)[:, None]
         unmixing = rotation @ white.matrix
-        self.components_ = unmixing @ reduction.components[:d]
-        self.mixing_ = reduction.components[:d].T @ np.linalg.inv(unmixing)
-        self.mean_ = reduction.mean + white.mean @ reduction.components[:d]
+        self.components_ = unmixing @ reduction.components
+        self.mixing_ = reduction.components.T @ np.linalg.inv(unmixing)
+        self.mean_ = reduction.mean + white.mean @ reduction.components
         self.kurtosis_ = excess_kurtosis(Z @ rotation.T)
         self.n_factors_ = d
         warn_of(self.concerns_, stacklevel=2)
@@ -138,8 +177,15 @@ class PCAICA(Exportable):
         by_blocks = codes_by_blocks(self, X, self.n_factors_)
         if by_blocks is not None:
             return by_blocks
-        parts = [(block.reshape(len(block), -1) - self.mean_) @ self.components_.T for block in self._read_new(X)]
+        parts = [self._encode(block.reshape(len(block), -1) - self.mean_) for block in self._read_new(X)]
         return np.concatenate(parts) if parts else np.empty((0, self.n_factors_))
+
+    def _encode(self, centred: NDArray) -> NDArray:
+        """Codes of centred rows; of those with gaps, the expectation by the values that are there."""
+        codes, gaps = centred @ self.components_.T, np.isnan(centred).any(axis=1)
+        if gaps.any():
+            codes[gaps] = expected(centred[gaps], self.mixing_, self.noise_)
+        return codes
 
     def inverse_transform(self, codes: ArrayLike) -> NDArray:
         """Rows with the given codes."""
@@ -155,6 +201,11 @@ class PCAICA(Exportable):
         from unbraid.spectral.graphs import linear_graphs
 
         return linear_graphs(self)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
 
     @property
     def _n_features_out(self) -> int:
