@@ -46,11 +46,11 @@ def test_masked_and_frames_and_new_rows_with_gaps():
     np.testing.assert_array_equal(model.transform(gappy), ub.PCAICA(3, random_state=0).fit_transform(gappy))
     whole = ub.PCAICA(3, random_state=0).fit(X)
     np.testing.assert_allclose(whole.transform(np.where(np.arange(12) < 11, X, np.nan)), whole.transform(X), atol=0.5)
-    by_hand = np.linalg.solve(
-        whole.mixing_[:11].T @ whole.mixing_[:11] + whole.noise_ * np.eye(3),
-        whole.mixing_[:11].T @ (X[0, :11] - whole.mean_[:11]),
-    )
-    np.testing.assert_allclose(whole.transform(np.r_[X[0, :11], np.nan][None])[0], by_hand)
+    known = whole.reduction_
+    W = known.components.T * np.sqrt(known.variances)
+    z = np.linalg.solve(W[:11].T @ W[:11] + whole.noise_ * np.eye(3), W[:11].T @ (X[0, :11] - known.mean[:11]))
+    filled = np.r_[X[0, :11], known.mean[11] + W[11] @ z][None]
+    np.testing.assert_allclose(whole.transform(np.r_[X[0, :11], np.nan][None]), whole.transform(filled))
 
 
 def test_with_time_too():

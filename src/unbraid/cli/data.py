@@ -21,6 +21,7 @@ OF_FILES = (
     "factors_from", "divide",
 )  # fmt: skip
 DRAWN = 3000  # observations of a data set, unless --points is given
+DEGREES = 50  # range of an angle above which it is not in radians
 
 
 @dataclass(frozen=True)
@@ -199,7 +200,7 @@ def _from_file(request: Request, method: str) -> Data:
     if request.points is not None or request.option:
         raise ValueError(f"--points and --option are for built-in data sets; {request.data} is a file or folder.")
     size = None if request.resize is None else _size(request.resize)
-    named = None if request.factors_from is None else names_in(request.factors_from)
+    named, kinds = (None, []) if request.factors_from is None else _named(request.factors_from)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*UB404")  # the command prints what was decided
         X = open_data(
@@ -211,9 +212,9 @@ def _from_file(request: Request, method: str) -> Data:
             **_about_table(request, method, named or []),
         )
     evidence = {name: _evidence(request, name, where) for name, where in request.evidence.items()}
-    factors = _Known() if named is None else _factors(request, named, X)
+    factors = _Known() if named is None else _factors(request, named, kinds, X)
     known = _observed(X, evidence, factors)
-    return Data(known, factors.names, None, (*X.decisions, *factors.decisions), X.names)
+    return Data(known, factors.names, factors.kinds, (*X.decisions, *factors.decisions), X.names)
 
 
 def _about_table(request: Request, method: str, factors: list[str]) -> dict[str, Any]:
@@ -259,6 +260,21 @@ def _observed(X: Any, evidence: dict[str, Any], factors: "_Known") -> "Observati
     return replace(known, factors=factors.values) if factors.matched else known
 
 
+def _named(text: str) -> tuple[list[str], list[str]]:
+    """Names of known factors, and the kind of each, "" where none is declared.
+
+    >>> _named("angle:circle, height")
+    (['angle', 'height'], ['circle', ''])
+    """
+    from unbraid.metrics.kinds import WIDTHS
+
+    parts = [name.rpartition(":") for name in names_in(text)]
+    return (
+        [name if kind in WIDTHS else f"{name}{colon}{kind}" for name, colon, kind in parts],
+        [kind if name and kind in WIDTHS else "" for name, colon, kind in parts],
+    )
+
+
 def _evidence(request: Request, name: str, where: str) -> Any:
     """One piece of evidence; covariates and the factors of labelled rows may be several columns."""
     import numpy as np
@@ -293,15 +309,16 @@ def _labelled(values: Any) -> Any:
 
 @dataclass(frozen=True)
 class _Known:
-    """Factors to be scored by, their names, whether rows were found by name, and what was decided about them."""
+    """Factors to be scored by, their names and kinds, whether rows were found by name, and what was decided."""
 
     values: Any = None
     names: list[str] | None = None
+    kinds: list[str] | None = None
     matched: bool = False
     decisions: tuple[str, ...] = ()
 
 
-def _factors(request: Request, names: list[str], X: Any) -> _Known:
+def _factors(request: Request, names: list[str], kinds: list[str], X: Any) -> _Known:
     """Columns of the same table, arrays beside the data, or files of their own, to be scored by."""
     import numpy as np
 
@@ -309,13 +326,36 @@ def _factors(request: Request, names: list[str], X: Any) -> _Known:
         from unbraid.data.matching import factors_of
 
         found = factors_of(Path(names[0]), X.row_names)
-        return _Known(found.values, found.names, found.matched, tuple(f"{names[0]}: {t}" for t in found.decisions))
+        told = tuple(f"{names[0]}: {decision}" for decision in found.decisions)
+        return _Known(found.values, found.names, _declared(names, [found.values], kinds), found.matched, told)
     parts = [_array(request, name, "--factors-from") for name in names]
     parts = [np.unique(part, return_inverse=True)[1] if part.dtype.kind == "U" else part for part in parts]
-    columns = [
-        single for name, part in zip(names, parts) for single in _each(name, 1 if part.ndim < 2 else part.shape[1])
-    ]
-    return _Known(np.column_stack(parts), columns)
+    columns = [single for name, part in zip(names, parts) for single in _each(name, _width(part))]
+    return _Known(np.column_stack(parts), columns, _declared(names, parts, kinds))
+
+
+def _width(part: Any) -> int:
+    return 1 if part.ndim < 2 else part.shape[1]
+
+
+def _declared(names: list[str], parts: list[Any], kinds: list[str]) -> list[str] | None:
+    """The kind of every factor, if some are declared."""
+    import numpy as np
+
+    from unbraid.metrics.kinds import WIDTHS
+
+    declared = []
+    for name, part, kind in zip(names, parts, kinds):
+        width = _width(part)
+        if kind == "circle" and np.ptp(part) > DEGREES:
+            raise ValueError(
+                f"--factors-from {name}:circle: an angle is in radians, and this one ranges over {np.ptp(part):.4g}. "
+                "Divide degrees by 57.29578."
+            )
+        if width % WIDTHS[kind or "interval"]:
+            raise ValueError(f"--factors-from {name}:{kind}: a {kind} has {WIDTHS[kind]} columns; received {width}.")
+        declared += [kind or "interval"] * (width // WIDTHS[kind or "interval"])
+    return declared if any(kinds) else None
 
 
 def _each(name: str, count: int) -> list[str]:

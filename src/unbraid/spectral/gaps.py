@@ -46,6 +46,10 @@ class GapPCA:
         scale = np.sqrt(self.variances)
         return expected(rows - self.mean, self.components.T * scale, self.noise) * scale
 
+    def decoded(self, rows: NDArray) -> Floats:
+        """The rows as the components expect them."""
+        return self.coordinates(rows) @ self.components + self.mean
+
 
 def expected(centred: NDArray, W: Floats, noise: float) -> Floats:
     """E[z] (n, d) of centred rows with NaN for gaps; a row without any value is refused.
@@ -60,6 +64,17 @@ def expected(centred: NDArray, W: Floats, noise: float) -> Floats:
     return _solved(np.where(there, centred, 0.0), there, W, max(noise, 1e-12 * float(np.square(W).mean())))[0]
 
 
+def check_values(X: NDArray) -> None:
+    """Refuse rows and columns that hold no value at all."""
+    there = np.isfinite(X)
+    empty = np.flatnonzero(~there.any(axis=0))
+    if len(empty):
+        raise ValueError(f"column {empty[0]} of X holds no value at all, only NaN. Remove such columns.")
+    nothing = ~there.any(axis=1)
+    if nothing.any():
+        raise ValueError(f"{int(nothing.sum())} rows of X hold no value at all, only NaN. Remove them.")
+
+
 def probabilistic_pca(X: NDArray, d: int) -> GapPCA:
     """Fit ``d`` components to rows (n, p) with NaN for missing values.
 
@@ -72,18 +87,11 @@ def probabilistic_pca(X: NDArray, d: int) -> GapPCA:
     >>> X = rng.normal(size=(400, 2)) @ rng.normal(size=(2, 8))
     >>> gappy = np.where(rng.random(X.shape) < 0.2, np.nan, X)
     >>> found = probabilistic_pca(gappy, 2)
-    >>> filled = found.coordinates(gappy) @ found.components + found.mean
-    >>> bool(abs(filled - X).max() < 0.01)
+    >>> bool(abs(found.decoded(gappy) - X).max() < 0.01)
     True
     """
-    there = np.isfinite(X)
-    empty = np.flatnonzero(~there.any(axis=0))
-    if len(empty):
-        raise ValueError(f"column {empty[0]} of X holds no value at all, only NaN. Remove such columns.")
-    nothing = ~there.any(axis=1)
-    if nothing.any():
-        raise ValueError(f"{int(nothing.sum())} rows of X hold no value at all, only NaN. Remove them.")
-    n, p = X.shape
+    check_values(X)
+    there, n = np.isfinite(X), len(X)
     mean = np.nanmean(X, axis=0)
     filled = np.where(there, X - mean, 0.0)
     values, vectors = np.linalg.eigh(filled.T @ filled / n)
