@@ -17,6 +17,8 @@ from typing import Any, Protocol
 
 from unbraid.runtime.extras import require
 
+__all__ = ["MLflow", "TensorBoard", "Tracker", "WandB", "tracking"]
+
 Figures = Mapping[str, float]
 # The tracker, and how often each name was taken: the second VAE of a run is ``VAE-2``.
 _active: ContextVar["tuple[Tracker, Counter[str]] | None"] = ContextVar("tracker", default=None)
