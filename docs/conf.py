@@ -24,6 +24,7 @@ extensions = [
     "markdown_page",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
+    "gallery_figures",
     "reference_pages",
     "reproduction_page",
     "study_answers",

@@ -1,4 +1,7 @@
-"""The directive ``.. markdown-file:: PATH``: a file of the repository, such as the changelog, as sections of a page."""
+"""``.. markdown-file:: PATH``: a file of the repository, such as the changelog, as sections of a page.
+
+``.. measured-table:: NAME``: the table of ``benchmarks/RESULTS.md`` below the line ``<!--table: NAME-->``.
+"""
 
 import re
 from pathlib import Path
@@ -8,6 +11,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "benchmarks" / "RESULTS.md"
 
 
 def sections(text: str) -> list[nodes.Node]:
@@ -83,6 +87,18 @@ class MarkdownFile(SphinxDirective):
         return sections(path.read_text(encoding="utf-8"))
 
 
+class MeasuredTable(SphinxDirective):
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        self.env.note_dependency(str(RESULTS))
+        found = re.search(rf"<!--table: {self.arguments[0]}-->\n((?:\|.*\n)+)", RESULTS.read_text(encoding="utf-8"))
+        if found is None:
+            raise self.error(f"RESULTS.md has no table {self.arguments[0]!r}")
+        return [table(re.sub(r"<!--.*?-->", "", found[1]))]
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("markdown-file", MarkdownFile)
+    app.add_directive("measured-table", MeasuredTable)
     return {"parallel_read_safe": True}
