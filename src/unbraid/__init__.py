@@ -22,6 +22,7 @@ _ROOMS = (
     "flows",
     "geometry",
     "manifold",
+    "meaning",
     "metrics",
     "networks",
     "probing",
@@ -44,6 +45,7 @@ _FUNCTIONS = {
     "explore": "app",
     "fit": "diagnosis",
     "load": "saving.persistence",
+    "name": "meaning",
     "probe": "probing",
     "tracking": "runtime.tracking",
 }

@@ -195,7 +195,7 @@ def test_labels_come_from_a_file_or_from_beside_the_data(fit, tmp_path, given):
     np.testing.assert_allclose(np.load(tmp_path / "run" / "codes.npy"), model.transform(X), atol=1e-6)
     page = (tmp_path / "run" / "report.html").read_text()
     assert model.evidence_["labels"] in page
-    assert page.count("data:image/png;base64,") == 6  # codes, strips, distances, spectrum, samples, losses
+    assert page.count("data:image/png;base64,") == 7  # codes, strips, slopes, distances, spectrum, samples, losses
     assert not list(tmp_path.glob("*.training.safetensors"))
 
 

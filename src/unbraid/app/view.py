@@ -3,7 +3,7 @@
 import io
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -143,6 +143,8 @@ class View:
     decode : callable or None
         Back to rows; None where there is no way back, and real examples are shown.
     summary : Summary
+    features : sequence of str or None
+        Names of the columns of the data.
     names : Names
     folder : Path or None
         Of a saved run.
@@ -152,6 +154,7 @@ class View:
     encode: Encode
     decode: Decode | None
     summary: Summary
+    features: Sequence[str] | None = None
     names: Names = field(default_factory=Names)
     folder: Path | None = None
 
@@ -198,7 +201,8 @@ def view_of(model: Any, name: str = "") -> View:
         diagnosis = getattr(model, "diagnosis_", None)
         if diagnosis is not None:  # its doubts about the data stand first
             summary = replace(summary, concerns=[*diagnosis.doubts, *summary.concerns])
-        return View(name or summary.title, fitted.transform, decode, summary)
+        features = getattr(model, "feature_names_in_", None)
+        return View(name or summary.title, fitted.transform, decode, summary, features)
     if isinstance(model, tuple) and len(model) == 2 and callable(model[0]) and (model[1] is None or callable(model[1])):
         encode, decode = model
         title = "encoder" if decode is None else "encoder and decoder"

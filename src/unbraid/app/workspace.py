@@ -115,9 +115,22 @@ class Workspace:
             "note": summary.note,
             "checked": summary.checked,
             "choices": list(summary.choices),
-            "facts": [[fact.name, fact.value, fact.meaning] for fact in summary.facts],
+            "facts": [[fact.name, fact.value, fact.meaning] for fact in summary.facts] + self._loadings(shown),
             "training": _training(shown.view),
         }
+
+    def _loadings(self, shown: Shown) -> list[list[str]]:
+        """The columns that change most along each code; pictures show it themselves."""
+        if self.look.is_picture:
+            return []
+        from unbraid.meaning.loadings import fewest_rows, loadings
+
+        codes, view = shown.codes, shown.view
+        if len(codes) < fewest_rows(codes.shape[1]):
+            return []
+        found = loadings(codes, self.rows, kinds=view.summary.kinds, feature_names=view.features)
+        meaning = "Features that change most with one standard deviation of the code, with 95 % intervals."
+        return [[f"code {code + 1}", found.line(code), meaning] for code in shown.which.tolist()]
 
     def _slider(self, number: int, i: int) -> dict[str, Any]:
         shown = self.shown[number]

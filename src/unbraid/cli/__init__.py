@@ -16,7 +16,19 @@ from unbraid.cli.options import in_flags
 
 ISSUES = "https://github.com/unbraid/unbraid/issues"
 # Modules of this folder, in the order of the help page: a command is a function of that name, a group its COMMANDS.
-COMMANDS = ("demo", "diagnose", "fit", "explore", "evaluate", "probe", "study", "reproduce", "datasets", "explain")
+COMMANDS = (
+    "demo",
+    "diagnose",
+    "fit",
+    "explore",
+    "evaluate",
+    "name",
+    "probe",
+    "study",
+    "reproduce",
+    "datasets",
+    "explain",
+)
 RUN_ALONE = ("demo", "reproduce", "explain")  # the others show their help if they are called without arguments
 
 

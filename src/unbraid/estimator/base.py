@@ -264,6 +264,33 @@ class Estimator(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
             warn("UB251", evidence=self.null_.evidence, null=self.null_)
         return self.null_
 
+    def loadings(self, X: Any, *, confidence: float = 0.95) -> Any:
+        """What changes along each code: slopes of the features with intervals, and their course.
+
+        Parameters
+        ----------
+        X : array, or anything that ``transform`` takes
+            Of more than 5,000 rows, 5,000 are drawn.
+        confidence : float
+            Of the interval of each slope.
+
+        Returns
+        -------
+        Loadings
+            See :func:`unbraid.meaning.loadings`. Features have the names and the unit of the data.
+        """
+        from unbraid.meaning.loadings import MOST_ROWS, loadings
+
+        shown = self.summary()
+        if not shown.n_shown:
+            raise ValueError(f"{shown.title} finds no codes, so that nothing changes along them.")
+        rows = self._read_new(X)
+        seen = np.sort(np.random.default_rng(0).permutation(len(rows))[:MOST_ROWS])
+        sample = rows.take(seen, np.random.default_rng(0))
+        codes = np.asarray(self.transform(X))[seen]
+        names = getattr(self, "feature_names_in_", None)
+        return loadings(codes, rows.clean(sample), kinds=shown.kinds, feature_names=names, confidence=confidence)
+
     def _run_null(self, X: Any, y: Any, evidence: Mapping[str, Any]) -> None:
         """The null at the end of ``fit``, if there is evidence and time for it. Ctrl-C skips it, and the fit stays."""
         if self.uses != ("time",) and not self.evidence_:

@@ -22,6 +22,7 @@ _MODULES = {
     "factor_maps": ("mean_codes", "plot_factor_maps", "plot_mean_codes", "plot_recovery"),
     "fitted": ("Fitted", "describe", "measured_fit"),
     "html": ("Report",),
+    "meaning": ("plot_courses", "plot_loadings"),
     "pages": ("fit_report",),
     "subspaces": ("plot_angles", "plot_subspaces"),
     "training": ("plot_kl", "plot_losses"),

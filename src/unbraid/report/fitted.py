@@ -13,6 +13,7 @@ from unbraid.data.rows import Rows, is_sliceable
 from unbraid.data.sources import is_dataset
 from unbraid.estimator.summary import Summary
 from unbraid.manifold.neighbors import isometry_of_pairs, neighbor_pairs
+from unbraid.metrics.kinds import columns_of
 from unbraid.report.drawing import as_rows, some_of
 from unbraid.trust.warnings import AssumptionWarning, TrustWarning, without_hint
 
@@ -60,6 +61,8 @@ class Fitted:
         Reasons for doubt, from the summary and from warnings raised during the fit.
     remarks : list of str
         Other warnings raised during the fit, for instance about a setting that did not converge.
+    table : frame or mapping, or None
+        What else is known about the rows.
     """
 
     model: Any
@@ -76,10 +79,13 @@ class Fitted:
     seconds: float | None
     concerns: list[str]
     remarks: list[str]
+    table: Any = None
 
 
-def nearby_distances(points: ArrayLike, codes: ArrayLike, n_neighbors: int = 8) -> Distances:
-    """Distances of neighbours in X and in the codes.
+def nearby_distances(
+    points: ArrayLike, codes: ArrayLike, n_neighbors: int = 8, angles: Sequence[int] = ()
+) -> Distances:
+    """Distances of neighbours in X and in the codes; differences of columns that are angles are wrapped.
 
     Examples
     --------
@@ -89,6 +95,7 @@ def nearby_distances(points: ArrayLike, codes: ArrayLike, n_neighbors: int = 8) 
     """
     i, j, lengths = neighbor_pairs(as_rows(points), n_neighbors)
     steps = as_rows(codes)[i] - as_rows(codes)[j]
+    steps[:, angles] = np.angle(np.exp(1j * steps[:, angles]))
     score, scale = isometry_of_pairs(steps, lengths)
     return Distances(lengths, np.linalg.norm(steps * scale, axis=1), score)
 
@@ -146,6 +153,7 @@ def describe(
     factor_names: Sequence[str] | None = None,
     factor_kinds: Sequence[str] | None = None,
     codes: Any = None,
+    table: Any = None,
 ) -> Fitted:
     """The same of a model that is fitted already; of a large X, 5000 rows or fewer are coded.
 
@@ -158,6 +166,8 @@ def describe(
     factor_names, factor_kinds : sequences of str, optional
     codes : array (n, number of codes), optional
         Of all rows, where they are known already.
+    table : frame or mapping of names to arrays (n,), optional
+        What else is known about the rows.
 
     Returns
     -------
@@ -182,8 +192,10 @@ def describe(
             codes = None if codes is None else codes[:, 0]
         if codes is None:
             codes, truth = sample_codes, None if truth is None else truth[seen]
+            table = table if table is None else {str(c): np.asarray(table[c])[seen] for c in table}
     first = summary.n_shown if summary.order is None else None  # a method without an order sorts noise to the end
-    near = None if sample_codes is None else nearby_distances(sample, sample_codes[:, :first])
+    angles = columns_of("circle", summary.kinds) if summary.kinds else []
+    near = None if sample_codes is None else nearby_distances(sample, sample_codes[:, :first], angles=angles)
     return Fitted(
         model=model,
         summary=summary,
@@ -199,6 +211,7 @@ def describe(
         seconds=None,
         concerns=list(summary.concerns),
         remarks=[],
+        table=table,
     )
 
 

@@ -29,6 +29,7 @@ def fit_report(
     *,
     factor_names: Sequence[str] | None = None,
     factor_kinds: Sequence[str] | None = None,
+    table: Any = None,
     title: str = "",
     lead: str = "",
 ) -> Report:
@@ -45,6 +46,8 @@ def fit_report(
     factor_names : sequence of str, optional
     factor_kinds : sequence of str, optional
         As of a data set: which factors wrap around.
+    table : frame or mapping of names to arrays (n,), optional
+        What else is known about the rows: the page says which columns go with which code (:func:`unbraid.name`).
     title, lead : str
         Of the page; by default the method's name, and a sentence about the data.
 
@@ -61,7 +64,7 @@ def fit_report(
     >>> "Factor maps" in page.html()
     True
     """
-    fit = describe(model, X, factors, factor_names=factor_names, factor_kinds=factor_kinds)
+    fit = describe(model, X, factors, factor_names=factor_names, factor_kinds=factor_kinds, table=table)
     return page_of(fit, title=title, lead=lead)
 
 
@@ -112,6 +115,10 @@ def _add_codes(page: Report, fit: Fitted) -> None:
                 most=summary.n_shown, names=names, angles=columns_of("circle", summary.kinds) if summary.kinds else [],
             )
         )  # fmt: skip
+    if not (summary.decodes and is_pictures(fit.sample.shape[1:])):  # which shows it as pictures
+        _add_loadings(page, fit, shown, labels)
+    if fit.table is not None:
+        _add_names(page, fit, codes)
     if summary.reconstructs:
         _add_reconstructions(page, fit.sample[:RECONSTRUCTED], fit.sample_codes[:RECONSTRUCTED], fit.model)
     page.section("Distances").text(
@@ -132,6 +139,49 @@ def _factor_map(fit: Fitted, codes: NDArray, labels: list[str]) -> Any:
         factors, codes, factor_names=names, code_names=labels, kinds=fit.summary.kinds,
         factor_kinds=fit.factor_kinds or (),
     )  # fmt: skip
+
+
+def _add_loadings(page: Report, fit: Fitted, shown: NDArray, labels: list[str]) -> None:
+    """The features that change along the codes, where there are enough rows to tell."""
+    from unbraid.meaning.loadings import fewest_rows, loadings
+    from unbraid.report.meaning import plot_courses, plot_loadings
+
+    codes = np.asarray(fit.sample_codes)
+    kinds = fit.summary.kinds
+    if not kinds:
+        codes = codes[:, shown]
+    if len(codes) < fewest_rows(codes.shape[1]):
+        return
+    found = loadings(codes, fit.sample, kinds=kinds, feature_names=getattr(fit.model, "feature_names_in_", None))
+    names = labels if not kinds else None
+    page.section("What changes along each code").text(
+        "The change of each feature for one standard deviation of a code (one radian of an angle) while the other "
+        "codes stay, averaged over the data, with 95 % intervals. Grey bars could be zero."
+    ).figure(plot_loadings(found, names=names))
+    angles = columns_of("circle", kinds) if kinds else []
+    if angles:
+        page.figure(plot_courses(found, angles), "Tuning curves: means of the features that change most with an angle.")
+
+
+def _add_names(page: Report, fit: Fitted, codes: NDArray) -> None:
+    from unbraid.meaning.naming import name_codes
+
+    found = name_codes(codes, fit.table, kinds=fit.summary.kinds)
+    page.section("Known columns").text(
+        "Each column with the code that explains most of it. Links that could be chance name no code; p is adjusted "
+        "for the number of columns."
+    ).table(
+        ["column", "code", "explained", "p"],
+        [
+            (
+                link.column,
+                "none" if link.code is None else f"code {link.code + 1}",
+                f"{link.share:.2f}",
+                f"{link.p:.2g}",
+            )
+            for link in found.links
+        ],
+    )
 
 
 def _add_reconstructions(page: Report, sample: NDArray, codes: NDArray, model: Any) -> None:
