@@ -4,14 +4,13 @@ They read reproductions/NAME/page.json, which the command writes; no figure is t
 """
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
 from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.application import Sphinx
-from sphinx.util.docutils import SphinxDirective, SphinxRole
+from sphinx.util.docutils import SphinxDirective
 
 HERE = Path(__file__).parent / "reproductions"
 ESCAPED = str.maketrans({"*": r"\*", "`": r"\`", "|": r"\|", "_": r"\_", "\\": r"\\"})
@@ -23,13 +22,12 @@ def page_lines(page: dict[str, Any]) -> list[str]:
     lines = [_text(f"{page['reference']}."), "", _text(page["about"]), ""]
     lines += [".. code-block:: bash", "", f"   unbraid reproduce {name} --scale {page['scale']}", ""]
     lines += [f"Made on {page['made']} with unbraid {page['unbraid']}.", ""]
-    lines += [counts(page["claims"]), ""]
     for image in page["images"]:
         path = f"{name}/images/{image['file']}"
         lines += [f".. figure:: {path}", f"   :alt: {_text(image['caption'])}", "", f"   {_text(image['caption'])}", ""]
-    lines += [".. rubric:: Verdicts", "", *claims_table(page["claims"])]
+    lines += [".. rubric:: Verdicts", "", *cards(page["claims"])]
     if page["beyond"]:
-        lines += [".. rubric:: What the paper leaves open", "", *claims_table(page["beyond"])]
+        lines += [".. rubric:: What the paper leaves open", "", *cards(page["beyond"])]
     for table in page["tables"]:
         lines += [f".. rubric:: {_text(table['title'])}", "", *list_table(table["columns"], table["rows"])]
     lines += [".. rubric:: What was run", ""]
@@ -41,20 +39,17 @@ def page_lines(page: dict[str, Any]) -> list[str]:
     return lines
 
 
-def counts(claims: list[dict[str, Any]]) -> str:
-    """How many claims have which verdict."""
-    verdicts = [claim["verdict"] for claim in claims]
-    return " ".join(f":verdict:`{v}` {verdicts.count(v)}" for v in dict.fromkeys(verdicts))
-
-
-def claims_table(claims: list[dict[str, Any]]) -> list[str]:
-    rows = []
+def cards(claims: list[dict[str, Any]]) -> list[str]:
+    """A card for each claim, in the colour of its verdict (reproductions.css)."""
+    lines = [".. container:: verdicts", ""]
     for claim in claims:
         parts = "; ".join(f"{k} {v}" if k else v for k, v in claim["parts"].items()) or "–"
-        here = f"{claim['measure']}: {parts} (tolerance: {claim['tolerance']})"
-        rows.append([claim["verdict"], f"{claim['text']} ({claim['source']})", claim["paper"], here, claim["why"]])
-    lines = list_table(["verdict", "the paper says", "its figure", "here", "why"], rows)
-    return [re.sub(r"^(   \* - )(?!verdict)(.+)", r"\1:verdict:`\2`", line) for line in lines]
+        said = [f"The paper ({claim['source']}): {claim['paper']}."]
+        said += [f"Here, {claim['measure']}: {parts}. Tolerance: {claim['tolerance']}.", claim["why"]]
+        lines += [f"   .. container:: verdict {claim['verdict'].replace(' ', '-')}", ""]
+        lines += [f"      **{claim['verdict']}** {_text(claim['text'])}", ""]
+        lines += [line for text in said if text for line in (f"      {_text(text)}", "")]
+    return lines
 
 
 def list_table(columns: list[str], rows: list[list[Any]]) -> list[str]:
@@ -69,7 +64,9 @@ def summary_lines() -> list[str]:
     rows = []
     for name in sorted(file.parent.name for file in HERE.glob("*/page.json")):
         page = _read(name)
-        rows.append(f":doc:`{name}`\0{_text(page['title'])}\0{counts(page['claims'])}")
+        verdicts = [claim["verdict"] for claim in page["claims"]]
+        words = ", ".join(f"{verdicts.count(v)} {v}" for v in dict.fromkeys(verdicts))
+        rows.append(f":doc:`{name}`\0{_text(page['title'])}\0{words}")
     lines = [".. list-table::", "   :header-rows: 1", ""]
     for row in ["paper\0title\0verdicts on its claims", *rows]:
         lines += [f"   {'*' if i == 0 else ' '} - {cell}" for i, cell in enumerate(row.split("\0"))]
@@ -83,14 +80,6 @@ def _read(name: str) -> dict[str, Any]:
 
 def _text(text: str) -> str:
     return " ".join(text.split()).translate(ESCAPED)
-
-
-class Verdict(SphinxRole):
-    """A verdict on a claim, in its colour."""
-
-    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        kind = nodes.make_id(self.text.partition(" ")[0])
-        return [nodes.inline(self.text, self.text, classes=["verdict", f"verdict-{kind}"])], []
 
 
 class Lines(SphinxDirective):
@@ -119,7 +108,7 @@ class Reproductions(Lines):
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    app.add_role("verdict", Verdict())
     app.add_directive("reproduction", Reproduction)
     app.add_directive("reproductions", Reproductions)
+    app.add_css_file("reproductions.css")
     return {"parallel_read_safe": True}

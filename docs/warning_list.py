@@ -33,10 +33,12 @@ ABOUT = {
     "UB20": "theory/hessian-ica",
     "UB21": "theory/hessian-ica",
     "UB212": "trust",
+    "UB213": "theory/product-manifold",
     "UB22": "theory/gin",
     "UB23": "theory/product-manifold",
     "UB24": "theory/geomancer",
     "UB25": "trust",
+    "UB252": "theory/gin",
     "UB301": "files",
     "UB302": "theory/gin",
     "UB303": "theory/gin",
@@ -137,7 +139,8 @@ def _without_codes(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """The text with names as code: those with an underscore at their end, and those that are given a value."""
+    """The text with names as code: calls with settings, an underscore at the end, a value."""
+    text = re.sub(r"(\w+\(\*\*[\w.]+\))", r"``\1``", text)
     return re.sub(r"([\w.]*\w_(?!\w)|\b\w+=(?:'\w+'|\.\.\.|\w+|(?=[ ,])))", r"``\1``", text)
 
 

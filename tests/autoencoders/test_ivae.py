@@ -45,11 +45,12 @@ def test_the_loss_of_two_rows_by_hand():
     )
     x = torch.tensor([[1.51, 3.0], [2.0, 0.0]])
     batch = replace(make_batch(x), known={"labels": np.array([0, 1])}, noise=lambda d: torch.ones(2, d))
-    model = ub.IVAE(2, noise=0.02)
+    model = ub.IVAE(2, noise=0.2)
     model.likelihood_ = "gaussian"
     loss = next(iter(model._objective(batch, networks, Data, SCHEDULE)))
-    # codes m + L 1 are (1.5, 3) and (2, 0): one error of .01, an RMS of .005, below the least noise
-    reconstruction = (0.01**2 / (2 * 0.02**2) + 4 * np.log(0.02)) / 2
+    # codes m + L 1 are (1.5, 3) and (2, 0), codes m - L 1 are (-.5, -3) and (0, -2); the noise is at least .2
+    errors = [0.01**2, 0.0, 2.01**2 + 6**2, 2**2 + 2**2]
+    reconstruction = np.mean(errors) / (2 * 0.2**2) + 2 * np.log(0.2)
     first = 0.5 * (1 + 0.5**2 - 1) + 0.5 * (5 - 1 - log4)  # marginal variances 1 and 5, from N(0, 1)
     second = 0.0 + 0.5 * ((1 + 1) / 4 - 1 + log4)  # from N(1, 1) and N(0, 4)
     assert loss.terms["reconstruction"].item() == pytest.approx(reconstruction, rel=1e-4)

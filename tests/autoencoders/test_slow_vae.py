@@ -48,7 +48,8 @@ def test_the_loss_of_one_step_by_hand():
     model = ub.SlowVAE(1, rate=2.0, gamma=3.0, noise=0.1)
     model.likelihood_ = "gaussian"
     loss = next(iter(model._objective(batch, networks, Data, SCHEDULE)))
-    reconstruction = (0 + 0.5**2 / (2 * 0.1**2)) / 2 + math.log(0.1)  # codes 1.5 and 2; the noise is at most .1
+    errors = [0, 0.5**2, 2**2, 2.5**2]  # of codes 1.5 and 2, and of the opposite ones, -.5 and 0
+    reconstruction = np.mean(errors) / (2 * 0.1**2) + math.log(0.1)  # the noise is at most .1
     kl = 0.5 * 0.5**2
     distance = math.sqrt(4 / math.pi) * math.exp(-(0.5**2) / 4) + 0.5 * math.erf(0.5 / 2)  # of N(0.5, 2)
     transition = 2 * distance - math.log(2 / 2) - 0.5 * math.log(2 * math.pi * math.e)

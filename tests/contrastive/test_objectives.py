@@ -88,7 +88,7 @@ def test_a_regression_that_knows_nothing_loses_log_2():
 
 
 def test_segments_written_out_and_rows_without_one_left_out():
-    head, (c, _) = drawn(Segments(D, 4, generator())), codes()
+    head, (c, _) = drawn(Segments(D, 4)), codes()
     segments = np.array([0, 1, 3, 2, -1, 0, 3])
     logits = c @ array(head.linear.weight).T + array(head.linear.bias)
     loss = -np.mean([logits[i, u] - np.log(np.exp(logits[i]).sum()) for i, u in enumerate(segments) if u >= 0])
@@ -100,7 +100,7 @@ def test_segments_written_out_and_rows_without_one_left_out():
 def test_the_last_ica_separates_squares_and_leaves_the_regression_as_it_was():
     rng = np.random.default_rng(0)
     z = rng.normal(size=(3000, D))
-    encoder, head = features(nn.Identity(), D, generator()), drawn(Segments(D, 4, generator()))
+    encoder, head = features(nn.Identity(), D), drawn(Segments(D, 4))
     nn.init.orthogonal_(encoder[-1].weight, generator=generator(3))
     x = torch.from_numpy(z).float()
     before = encoder(x)

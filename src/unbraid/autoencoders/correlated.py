@@ -12,8 +12,9 @@ from unbraid.autoencoders.presets import Preset
 from unbraid.autoencoders.vae import VAE
 from unbraid.estimator.base import Hint, Number
 from unbraid.networks.autoencoder import Heads
-from unbraid.networks.linear import AroundLinear
+from unbraid.networks.linear import AroundLinear, last_linear, vanish
 from unbraid.runtime.determinism import check_random_state
+from unbraid.spectral.evidence import linear_codes
 from unbraid.training.batches import Points
 from unbraid.training.encoder import SUMMARY
 from unbraid.training.trainer import Schedule
@@ -88,8 +89,8 @@ class CorrelatedVAE(VAE):
         super().__init__(n_factors, **settings)
         self.noise = noise
 
-    def _linear_case(self, points: Points, rng: np.random.Generator) -> tuple[np.ndarray, Any]:
-        """Row numbers, and the function of their whitened principal components that gives the unmixing matrix."""
+    def _linear_case(self, points: Points, rng: np.random.Generator) -> tuple[np.ndarray, str, Any]:
+        """Row numbers, and the rotation of :mod:`unbraid.spectral.evidence` that unmixes them, with its evidence."""
         raise NotImplementedError
 
     @property
@@ -105,14 +106,12 @@ class CorrelatedVAE(VAE):
         assert isinstance(last, Heads), "the encoders of all presets end with their heads"
         heads = [part for part in last.parts if isinstance(part, nn.Linear)]
         for part in heads[1:]:
-            nn.init.zeros_(part.weight)
-            nn.init.zeros_(part.bias)
+            vanish(part)
         nn.init.constant_(heads[1].bias, START_LOG_VARIANCE)
         if len(shape) > 1:
             return networks
-        for end in (heads[0], [m for m in networks["decoder"].modules() if isinstance(m, nn.Linear)][-1]):
-            nn.init.zeros_(end.weight)
-            nn.init.zeros_(end.bias)
+        vanish(heads[0])
+        vanish(last_linear(networks["decoder"]))
         ends = shape[0], self._n_codes
         with torch.random.fork_rng(devices=[]):
             networks["encoder"] = AroundLinear(networks["encoder"], *ends)
@@ -120,27 +119,14 @@ class CorrelatedVAE(VAE):
         return networks
 
     def _train(self, networks: nn.ModuleDict, points: Points, schedule: Schedule, preset: Preset, seed: int) -> None:
-        if isinstance(networks["encoder"], AroundLinear):
-            self._start(networks, points, np.random.default_rng([seed, 2]))
+        encoder, decoder = networks["encoder"], networks["decoder"]
+        if isinstance(encoder, AroundLinear) and isinstance(decoder, AroundLinear):
+            rows, rotation, given = self._linear_case(points, np.random.default_rng([seed, 2]))
+            x = points.to_tensor(points.stored(rows)).double().numpy()
+            matrix, shift = linear_codes(x, self._n_codes, rotation, given)
+            encoder.start(matrix, shift)
+            decoder.start(np.linalg.pinv(matrix), x.mean(0))
         super()._train(networks, points, schedule, preset, seed)
-
-    @torch.no_grad()
-    def _start(self, networks: nn.ModuleDict, points: Points, rng: np.random.Generator) -> None:
-        """Principal components, unmixed by the evidence, are the first codes; their least squares fit is decoded."""
-        rows, unmix = self._linear_case(points, rng)
-        x = points.to_tensor(points.stored(rows)).double().numpy()
-        mean = x.mean(0)
-        _, spread, axes = np.linalg.svd(x - mean, full_matrices=False)
-        k = min(self._n_codes, int((spread > 1e-6 * spread[0]).sum()))
-        whitening = axes[:k] / spread[:k, None] * np.sqrt(len(x))
-        encoder = np.zeros((self._n_codes, x.shape[1]))
-        encoder[:k] = unmix((x - mean) @ whitening.T) @ whitening
-        decoder = np.linalg.pinv(encoder)
-        for name, matrix, shift in (("encoder", encoder, -encoder @ mean), ("decoder", decoder, mean)):
-            around = networks[name]
-            assert isinstance(around, AroundLinear)
-            around.linear.weight.copy_(torch.from_numpy(matrix))
-            around.linear.bias.copy_(torch.from_numpy(shift))
 
     def _schedule(self, preset: Preset) -> Schedule:
         return replace(super()._schedule(preset), decay="cosine")
@@ -151,9 +137,16 @@ class CorrelatedVAE(VAE):
         return likelihood.fitted_gaussian(output, x, self.noise)
 
     def _draw(self, networks: nn.ModuleDict, x: Tensor, noise: Tensor) -> Drawn:
-        """Posteriors of rows x, codes drawn from them, and their reconstruction loss."""
+        """Posteriors of rows x, codes drawn from them, and their reconstruction loss.
+
+        Where there is little noise, the gradient of one draw is nearly all chance: two opposite codes are drawn of each
+        row, so that what is linear in the draw cancels.
+        """
         mean, log_variance, L = self._split(networks["encoder"](x))
-        codes = mean + (L @ noise[:, :, None]).squeeze(2)
+        drawn = (L @ noise[:, :, None]).squeeze(2)
+        codes = mean + drawn
+        if self.likelihood_ == "gaussian":
+            codes, x = torch.cat([codes, mean - drawn]), torch.cat([x, x])
         reconstruction = self._reconstruction(networks["decoder"](codes), x).mean()
         return Drawn(mean, L.square().sum(2), log_variance, codes, reconstruction)
 

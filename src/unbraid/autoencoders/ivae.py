@@ -14,7 +14,6 @@ from unbraid.data.labels import CONDITIONS, parse_condition, warn_of_few_conditi
 from unbraid.estimator.summary import Summary
 from unbraid.networks.prior import ConditionalPrior
 from unbraid.runtime.determinism import check_random_state
-from unbraid.spectral.evidence import by_condition
 from unbraid.training.batches import Batch, Points
 from unbraid.training.encoder import SUMMARY
 from unbraid.training.trainer import Group
@@ -132,15 +131,10 @@ class IVAE(CorrelatedVAE):
         model = super()._groups(preset)["model"]
         return {"model": model._replace(networks=(*model.networks, "prior"))}
 
-    def _linear_case(self, points: Points, rng: np.random.Generator) -> tuple[np.ndarray, Any]:
+    def _linear_case(self, points: Points, rng: np.random.Generator) -> tuple[np.ndarray, str, Any]:
         rows = np.sort(rng.permutation(points.n)[:START_ROWS])
         labels = points.known["labels"][rows]
-
-        def unmix(Z: np.ndarray) -> np.ndarray:
-            enough = self.condition_ == "classes" and (np.bincount(labels) > 5 * Z.shape[1]).sum() > 1
-            return by_condition(Z, labels) if enough else np.eye(Z.shape[1])
-
-        return rows, unmix
+        return rows, "condition", labels if self.condition_ == "classes" else np.arange(len(rows))  # none is repeated
 
     def _posterior(self, networks: nn.ModuleDict, batch: Batch, n_points: int) -> Posterior:
         assert batch.known is not None, "the condition comes with the batch"

@@ -21,6 +21,8 @@ from unbraid.data.observations import Observations
 from unbraid.estimator.base import COUNT, Hint, Whole
 from unbraid.estimator.summary import Summary
 from unbraid.networks.contrastive import OnSphere
+from unbraid.networks.linear import AroundLinear, last_linear, vanish
+from unbraid.spectral.evidence import linear_codes
 from unbraid.spectral.ica import excess_kurtosis
 from unbraid.training.batches import Batch, Points
 from unbraid.training.encoder import CHUNK, SUMMARY, EncoderEstimator, Preset
@@ -47,8 +49,9 @@ class Contrastive(EncoderEstimator):
     - "permutation": tell consecutive rows from rows put together at random (PCL,
       :class:`~unbraid.contrastive.permutation.Permutation`). The factors up to order and a function of each.
     - "segments": find the segment of a row, then linear ICA (TCL, :class:`~unbraid.contrastive.segments.Segments`). For
-      factors whose variances change between segments. A code then estimates :math:`q(z)`, such as :math:`z^2`: compare
-      it with that, not with z.
+      factors whose variances change between segments. Vectors start at the linear map that makes them independent
+      within each segment; from a random start the network learns rows by heart. A code then estimates :math:`q(z)`,
+      such as :math:`z^2`: compare it with that, not with z.
 
     Vectors are centred, and each feature is divided by its own standard deviation, as columns of recordings often have
     different units.
@@ -200,14 +203,27 @@ class Contrastive(EncoderEstimator):
         if self._on_sphere:
             networks["encoder"] = nn.Sequential(networks["encoder"], OnSphere())
         if self.objective == "segments":
-            networks["encoder"] = features(networks["encoder"], self._n_codes, generator)
-            networks["head"] = Segments(self._n_codes, self.n_segments_, generator)
+            if self.encoder is None and len(shape) == 1:
+                vanish(last_linear(networks["encoder"]))
+                with torch.random.fork_rng(devices=[]):
+                    networks["encoder"] = AroundLinear(networks["encoder"], shape[0], self._n_codes)
+            networks["encoder"] = features(networks["encoder"], self._n_codes)
+            networks["head"] = Segments(self._n_codes, self.n_segments_)
         elif self.objective == "permutation":
             networks["head"] = Permutation(self._n_codes, generator)
         else:
             decays = self.positives_ == "time" and not self._on_sphere
             networks["head"] = InfoNCE(self._n_codes, self.distance, decays, generator)
         return networks
+
+    def _train(self, networks: nn.ModuleDict, points: Points, schedule: Schedule, preset: Any, seed: int) -> None:
+        first = next(networks["encoder"].children(), None)
+        if isinstance(first, AroundLinear):
+            segments = points.known["labels"]
+            rows = np.random.default_rng([seed, 2]).permutation(np.flatnonzero(segments >= 0))[:SUMMARY]
+            x = points.to_tensor(points.stored(rows)).double().numpy()
+            first.start(*linear_codes(x, self._n_codes, "condition", segments[rows]))
+        super()._train(networks, points, schedule, preset, seed)
 
     def _objective(self, batch: Batch, networks: nn.ModuleDict, points: Points, schedule: Schedule) -> Iterator[Loss]:
         encode, head = networks["encoder"], networks["head"]

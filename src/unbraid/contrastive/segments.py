@@ -3,10 +3,10 @@
 import numpy as np
 import torch
 import torch.nn.functional as F
-from torch import Generator, Tensor, nn
+from torch import Tensor, nn
 
-from unbraid.networks.autoencoder import initialise
 from unbraid.networks.contrastive import Squares
+from unbraid.networks.linear import vanish
 from unbraid.spectral.ica import best_rotation, whitening
 
 
@@ -22,7 +22,6 @@ class Segments(nn.Module):
     Parameters
     ----------
     n_codes, n_segments : int
-    generator : torch.Generator
 
     References
     ----------
@@ -30,11 +29,11 @@ class Segments(nn.Module):
     and theorem 1.
     """
 
-    def __init__(self, n_codes: int, n_segments: int, generator: Generator):
+    def __init__(self, n_codes: int, n_segments: int):
         super().__init__()
         with torch.random.fork_rng(devices=[]):
             self.linear = nn.Linear(n_codes, n_segments)
-        initialise(self.linear, "torch", generator)
+        vanish(self.linear)
 
     def forward(self, codes: Tensor, segments: Tensor) -> dict[str, Tensor]:
         """The loss, and the share of the rows whose segment is found; a negative segment is none."""
@@ -43,7 +42,7 @@ class Segments(nn.Module):
         return {"loss": loss, "accuracy": (logits.detach().argmax(1) == segments).float().mean()}
 
 
-def features(encoder: nn.Module, n_codes: int, generator: Generator) -> nn.Sequential:
+def features(encoder: nn.Module, n_codes: int) -> nn.Sequential:
     """An encoder of features: linear combinations of squares, which begin as the squares themselves."""
     with torch.random.fork_rng(devices=[]):
         last = nn.Linear(n_codes, n_codes)

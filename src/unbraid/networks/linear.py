@@ -1,7 +1,20 @@
 """Networks that start as a linear map."""
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
+
+
+def vanish(layer: nn.Linear) -> None:
+    """Set the weights and biases of a layer to 0."""
+    nn.init.zeros_(layer.weight)
+    nn.init.zeros_(layer.bias)
+
+
+def last_linear(network: nn.Module) -> nn.Linear:
+    """The last linear layer of a network."""
+    return [layer for layer in network.modules() if isinstance(layer, nn.Linear)][-1]
 
 
 class AroundLinear(nn.Module):
@@ -23,8 +36,13 @@ class AroundLinear(nn.Module):
         super().__init__()
         self.network = network
         self.linear = nn.Linear(n_in, n_out)
-        nn.init.zeros_(self.linear.weight)
-        nn.init.zeros_(self.linear.bias)
+        vanish(self.linear)
+
+    @torch.no_grad()
+    def start(self, matrix: Any, shift: Any) -> None:
+        """Set the linear map."""
+        self.linear.weight.copy_(torch.from_numpy(matrix))
+        self.linear.bias.copy_(torch.from_numpy(shift))
 
     def forward(self, x: Tensor) -> Tensor:
         curved, straight = self.network(x), self.linear(x)

@@ -10,7 +10,7 @@ from unbraid.estimator.summary import codes_in_words, counted
 from unbraid.manifold.neighbors import Floats, isometry
 from unbraid.spectral.extension import LocalMaps
 from unbraid.spectral.figures import TurnUncertainty, code_uncertainty, figures_of
-from unbraid.spectral.ica import Rotation, excess_kurtosis
+from unbraid.spectral.ica import FASTICA, Rotation, excess_kurtosis
 from unbraid.spectral.landmarks import Embedded
 from unbraid.trust.expected import ExpectedMCC, guess_of, not_simulated
 from unbraid.trust.support import dependence, near_gaussian
@@ -153,7 +153,8 @@ def diagnose(
         "extension_error": min(t["held_out_error"] for t in tried) if tried else choice.held_out_error(maps),
     }
     solved = maps.codes.shape
-    unguessed = not_simulated(kind, *solved, independent=rotation is not None, unsure=unsure)
+    searched = rotation is not None and rotation.contrast != FASTICA
+    unguessed = not_simulated(kind, *solved, independent=searched, unsure=unsure)
     seen = {} if unguessed else figures_of(found, maps.codes, turn, figures, rng)
     expected, unguessed = (None, unguessed) if unguessed else guess_of(seen)
     return Diagnostics(

@@ -24,10 +24,12 @@ LAGS = 10
 LEAST = 0.25  # share of the rows that must have a successor at a lag, for the lag to count
 SPLITS, BLOCKS = 12, 8  # of the evidence, to see whether its halves agree
 TRIMMED = 0.01  # share of the points, at each end of a code
+INDEPENDENT = ("independence", "fastica")  # rotations by independence: our search, and the paper's algorithm
 
 # What each rotation uses of the evidence.
 ROTATIONS = {
     "independence": None,
+    "fastica": None,
     "support": None,
     "time": "time",
     "pairs": "pairs",
@@ -210,6 +212,29 @@ def by_condition(Z: Floats, y: ArrayLike) -> Floats:
     within = np.stack([np.cov(Z[labels == name].T) for name in large])
     white = inverse_root(np.average(within, axis=0, weights=counts[counts > 5 * Z.shape[1]]))
     return _unit_rows(joint_diagonaliser(white @ within @ white.T) @ white)
+
+
+def linear_codes(x: Floats, n_codes: int, rotation: str, given: Any) -> tuple[Floats, Floats]:
+    """The matrix (n_codes, features) and the shift that make codes of x: its principal components, unmixed by evidence.
+
+    A linear start for networks. Components are left as they are where the evidence is too little to unmix them; codes
+    beyond the rank of x are 0.
+
+    >>> z = np.random.default_rng(0).laplace(size=(2000, 2)) * np.where(np.arange(2000) < 1000, 1, [[3], [0.5]]).T
+    >>> matrix, shift = linear_codes(z @ [[1, 1, 0], [0, 1, 1]], 2, "condition", np.arange(2000) // 1000)
+    >>> matrix.shape, shift.shape
+    ((2, 3), (2,))
+    """
+    mean = x.mean(axis=0)
+    _, spread, axes = np.linalg.svd(x - mean, full_matrices=False)
+    rank = min(n_codes, int((spread > 1e-6 * spread[0]).sum()))
+    components = axes[:rank] / spread[:rank, None] * np.sqrt(len(x))
+    matrix = np.zeros((n_codes, x.shape[1]))
+    try:
+        matrix[:rank] = BY[rotation]((x - mean) @ components.T, given) @ components
+    except ValueError:
+        matrix[:rank] = components
+    return matrix, -matrix @ mean
 
 
 def by_labels(Z: Floats, y: ArrayLike) -> Floats:

@@ -11,8 +11,8 @@ from unbraid.manifold.neighbors import Floats
 from unbraid.runtime.progress import bar
 from unbraid.spectral.base import Evidence, SpectralEstimator
 from unbraid.spectral.embeddings import LTSA, HessianEigenmaps, LaplacianEigenmaps
-from unbraid.spectral.evidence import ROTATIONS, check_rotation, evidence_concerns, rotation_matrix
-from unbraid.spectral.ica import CONTRAST
+from unbraid.spectral.evidence import INDEPENDENT, ROTATIONS, check_rotation, evidence_concerns, rotation_matrix
+from unbraid.spectral.ica import CONTRAST, FASTICA
 from unbraid.spectral.landmarks import Embedded
 from unbraid.spectral.trial import Settings
 
@@ -48,7 +48,7 @@ class FollowedByICA(SpectralEstimator):
 
     def _settings(self, d: int) -> Settings:
         # Other evidence does not imply independence, so settings are then chosen by distances alone.
-        contrast = self.contrast if self.rotation == "independence" else None
+        contrast = {"independence": self.contrast, FASTICA: FASTICA}.get(self.rotation)
         return replace(super()._settings(d), contrast=contrast, n_init=self.n_init)
 
     def fit(self, X: Any, y: Any = None, *, pairs: Any = None, time: Any = None) -> Self:
@@ -75,7 +75,7 @@ class FollowedByICA(SpectralEstimator):
         """
         self._check_parameters()  # the rotation says which evidence is used
         known = self._observed(X, y if "labels" in self.uses else None, pairs=pairs, time=time)
-        if self.rotation == "independence" and not known.evidence:
+        if self.rotation in INDEPENDENT and not known.evidence:
             return self._fit(known, None)
         check_rotation(self.rotation, known)
         self._fit(
@@ -128,10 +128,11 @@ class HessianICA(FollowedByICA, HessianEigenmaps):
         of the PCA) and keeps the best by ``selection``.
     tangent_weight : float
         Weight of the LTSA term that keeps HLLE from collapsing; 0 is the textbook method.
-    rotation : {"independence", "support", "time", "pairs", "condition", "labels"}
-        What rotates the embedding into codes: independent factors; factors that fill a box, however dependent; rows in
-        the order of time; pairs of rows that differ in few factors; factors whose variances change with a condition;
-        some known factors. The last three are given to ``fit``.
+    rotation : {"independence", "fastica", "support", "time", "pairs", "condition", "labels"}
+        What rotates the embedding into codes: independent factors, by a global search or by the paper's fastICA with
+        u^4 from one start; factors that fill a box, however dependent; rows in the order of time; pairs of rows that
+        differ in few factors; factors whose variances change with a condition; some known factors. The last three are
+        given to ``fit``.
     contrast : {"logcosh", "kurtosis", "auto"}
         What the independent codes maximise; "auto" searches with both and keeps the less dependent codes.
     n_init : int

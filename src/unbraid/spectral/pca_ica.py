@@ -16,8 +16,8 @@ from unbraid.manifold.spectra import has_structure
 from unbraid.runtime.determinism import check_random_state
 from unbraid.runtime.extras import require
 from unbraid.spectral.diagnostics import warn_of
-from unbraid.spectral.evidence import ROTATIONS, check_rotation, evidence_concerns, rotation_matrix
-from unbraid.spectral.ica import CONTRAST, Rotation, best_rotation, excess_kurtosis, whitening
+from unbraid.spectral.evidence import INDEPENDENT, ROTATIONS, check_rotation, evidence_concerns, rotation_matrix
+from unbraid.spectral.ica import CONTRAST, FASTICA, Rotation, best_rotation, excess_kurtosis, whitening
 from unbraid.spectral.selection import given_factors, number_of_factors
 from unbraid.spectral.summary import linear_summary
 
@@ -109,8 +109,9 @@ class PCAICA(Exportable):
         Z = white(P)
         self.rotation_: Rotation | None = None
         self.concerns_: list[str] = []
-        if self.rotation == "independence":
-            self.rotation_ = best_rotation(Z, contrast=self.contrast, n_init=self.n_init, random_state=rng)
+        if self.rotation in INDEPENDENT:
+            contrast = FASTICA if self.rotation == FASTICA else self.contrast
+            self.rotation_ = best_rotation(Z, contrast=contrast, n_init=self.n_init, random_state=rng)
             matrix = self.rotation_.matrix
         else:
             rows = np.concatenate([reduction(block.reshape(len(block), -1))[:, :d] for block in self._read_new(known)])
