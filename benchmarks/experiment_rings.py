@@ -5,8 +5,8 @@
 
 ``views``: rings of 72 pictures of real objects before real backgrounds (``rings.py``), in random order. ``worlds``:
 closed curves, turns that nearly repeat themselves after 1/2 or 1/3, arcs, figures of eight and the worlds of
-``products.py``. An angle is right if its circular correlation with the truth is at least .95 (.9 in ``worlds``). One line per run is
-appended; the same command goes on where it stopped. Constants were chosen on seeds below 100.
+``products.py``. An angle is right if its circular correlation with the truth is at least .95 (.9 in ``worlds``). One
+line per run is appended; the same command goes on where it stopped. Constants were chosen on seeds below 100.
 """
 
 import argparse
