@@ -145,3 +145,40 @@ def test_the_inventory_has_every_public_name(built, monkeypatch):
     known = {name for kind in found for name in found[kind] if kind.startswith("py:")}
     assert not {other for name in reference_pages.names() for other in name.others} - known
     assert {*reference_pages.rooms()} - {"unbraid"} <= known
+
+
+QUESTIONS = {
+    "What are the parameters of HessianICA?": "reference/unbraid.hessianica.html",
+    "How do I install it with pip, with conda, on Windows or a Mac?": "install.html",
+    "How does it compare with UMAP, CEBRA or iVAE?": "compare.html",
+    "How do I cite it?": "cite.html",
+    "What changed?": "changes.html",
+    "What is MCC?": "faq.html#term-MCC",
+    "Does it use my GPU?": "faq.html#does-it-use-my-gpu",
+    "What about missing values?": "faq.html#what-about-missing-values",
+    "How long does it take, and how much memory?": "faq.html#how-long-does-it-take-and-how-much-memory",
+    "Is there an example on real data?": "auto_examples/plot_single_cells.html",
+    "Which method is for my data?": "which-method.html",
+    "What does UB203 mean?": "warnings/UB203.html",
+    "Which files can it read?": "files.html",
+    "Does anything leave my machine?": "faq.html#does-anything-leave-my-machine",
+    "How do I save and load a model?": "reference/unbraid.load.html",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_question_is_answered_within_two_clicks(built, question):
+    """From the landing page; a place within a page counts as a click of its own unless a link leads there."""
+    target, _, place = QUESTIONS[question].partition("#")
+    first = links_of(built / "index.html")
+    answer = (built / target).resolve()
+    assert not place or f'id="{place}"' in answer.read_text(encoding="utf-8")
+    if answer not in first:
+        assert not place
+        assert any(answer in links_of(path) for path in first if path.suffix == ".html" and path.is_file())
+
+
+def links_of(path):
+    found = re.findall(r'href="([^"#:]+)(?:#[^"]*)?"', path.read_text(encoding="utf-8"))
+    return {(path.parent / unquote(unescape(link))).resolve() for link in found}
