@@ -127,6 +127,7 @@ def test_what_was_not_simulated_gets_no_guess(kind, n, d, independent, unsure, w
     assert re.search(facts(*words), reason)
 
 
+@pytest.mark.filterwarnings("ignore:UB306")
 def test_closed_factors_get_no_guess():
     X = torus(900, 2, np.random.RandomState(0)) @ np.random.default_rng(0).normal(size=(4, 10))
     model = ub.HessianICA(2, 15, random_state=0)
