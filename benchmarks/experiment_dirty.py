@@ -5,10 +5,10 @@
     python benchmarks/experiment_dirty.py turns OUT.jsonl --folder MESHES
     python benchmarks/experiment_dirty.py show OUT.jsonl
 
-``fits``: bent sheets of one to three factors in 20 features. ``alarms``: every world of ``worlds.py`` at two sizes, and
-those of ``guess_worlds.py`` except its outliers; only what is found before a fit is counted. ``turns``: 72 views of meshes,
-full turns and 5/6 of one. The thresholds were chosen on seeds 0 to 9 and 1000 to 1002; those above are others. One line is
-appended per run, and the same command continues where it stopped.
+``fits``: bent sheets of one to three factors in 20 features. ``alarms``: every world of ``worlds.py`` at two sizes,
+and those of ``guess_worlds.py`` except its outliers; only what is found before a fit is counted. ``turns``: 72 views of
+meshes, full turns and 5/6 of one. The thresholds were chosen on seeds 0 to 9 and 1000 to 1002; those above are others.
+One line is appended per run, and the same command continues where it stopped.
 """
 
 import argparse
