@@ -2,11 +2,12 @@
 
     python scripts/soak.py --minutes 60 --out soak.json [--seed 0]
 
-Each turn draws one of four jobs. ``worlds``: a simulated data set, dirty or not, is fitted; codes must be finite, one for each
-row, and the same to the byte when fitted again. ``inputs``: a random container of random numbers (``tests/fuzz``) must be
-read as the numbers it holds, or refused in words. ``training``: a child that trains is ended by SIGKILL at a random step and
-resumed; the result must be that of an undisturbed run. ``study``: a study is ended by SIGKILL at a random moment and run
-again; every run must then be done. Every failure is written with its seed; the exit status is 1 if there was one.
+Each turn draws one of four jobs. ``worlds``: a simulated data set, dirty or not, is fitted; codes must be finite, one
+for each row, and the same to the byte when fitted again. ``inputs``: random containers of random numbers (``tests/fuzz``)
+must be read as the numbers they hold, or refused in words. ``training``: a child that trains is ended by SIGKILL at a
+random step and resumed; the result must be that of an undisturbed run. ``study``: a study is ended by SIGKILL at a
+random moment and run again; every run must then be done. Every failure is written with its seed; the exit status is 1
+if there was one.
 """
 
 import argparse
@@ -43,8 +44,7 @@ def worlds(seed: int) -> str:
     method = ub.HessianICA if rng.uniform() < 0.7 else ub.PCAICA
     try:
         first, again = (method(world.n_factors, random_state=0).fit(X) for _ in range(2))
-    except ValueError as error:
-        assert len(str(error)) > 25, error
+    except ValueError:
         return f"refused: {world.kind}"
     codes = first.transform(X)
     assert codes.shape == (len(X), first.n_factors_), codes.shape

@@ -1,4 +1,4 @@
-"""What must not change the codes beyond sign and order: the order of rows and columns, rotation, shift, scale, copies."""
+"""What changes only sign and order of the codes: the order of rows and columns, rotation, shift, scale, copies."""
 
 import numpy as np
 import pandas
