@@ -11,6 +11,9 @@ docs include: one file by kind of world, one by diagnostic. The rules were tuned
 import argparse
 import csv
 import json
+import re
+import time
+import warnings
 import zlib
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -18,7 +21,10 @@ from pathlib import Path
 import numpy as np
 from worlds import WORLDS
 
-import unbraid as ub
+from unbraid.data.observations import observe
+from unbraid.diagnosis.diagnose import examine
+from unbraid.methods import METHODS
+from unbraid.metrics import mcc
 
 KINDS = {world.name: world for world in WORLDS}
 WORLD_HEAD = ["world", "assumptions", "draws", "yes", "unsure", "no", "found by", "goal"]
@@ -29,7 +35,7 @@ FINDING_HEAD = ["diagnostic", "hits", "false alarms", "cannot tell"]
 def main() -> None:
     """Run what is missing, print, or write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("command", choices=("run", "show", "table"))
+    parser.add_argument("command", choices=("run", "pictures", "show", "table"))
     parser.add_argument("--points", type=int, default=1000)
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--first", type=int, default=5, help="first seed; the rules were tuned on those below 5")
@@ -40,6 +46,9 @@ def main() -> None:
     seeds = range(args.first, args.first + args.seeds)
     if args.command == "run":
         run(args.out, args.points, seeds, args.worlds)
+        return
+    if args.command == "pictures":
+        run_pictures(args.out, args.folder)
         return
     found = [line for line in lines(args.out) if line["points"] == args.points and line["seed"] in seeds]
     tables = {"worlds": [WORLD_HEAD, *by_world(found)], "findings": [FINDING_HEAD, *by_finding(found)]}
@@ -53,22 +62,54 @@ def main() -> None:
 
 
 def run(out: Path, points: int, seeds: range, names: list[str]) -> None:
-    """Diagnose the draws that are not recorded yet."""
+    """Diagnose and fit the draws that are not recorded yet."""
     there = {(line["world"], line["seed"], line["points"]) for line in lines(out)}
     for seed in seeds:
         for name in names:
             if (name, seed, points) in there:
                 continue
-            X = KINDS[name].draw(points, np.random.default_rng([seed, zlib.crc32(name.encode())]))
-            found = ub.diagnose(X)
-            line = {
-                "world": name, "seed": seed, "points": points, "verdict": found.verdict, "causes": found.causes,
-                "method": found.method, "n_factors": found.n_factors,
-                "holds": {f.assumption: f.holds for f in found.findings},
-                "figures": {f.assumption: f.figure for f in found.findings},
-            }  # fmt: skip
+            X, factors = KINDS[name].draw(points, np.random.default_rng([seed, zlib.crc32(name.encode())]))
+            line = {"world": name, "seed": seed, "points": points} | record(X, factors)
             with out.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(line) + "\n")
+
+
+def run_pictures(out: Path, folder: Path) -> None:
+    """The same of the picture sets; seed 0 stands for calibration, and 1 for judging."""
+    from guess_pictures import picture_sets
+
+    there = {line["world"] for line in lines(out)}
+    for name, judged, X, factors in picture_sets(folder):
+        if name not in there:
+            line = {"world": name, "seed": int(judged), "points": len(X)} | record(X, factors)
+            with out.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(line) + "\n")
+
+
+def record(X: np.ndarray, factors: np.ndarray) -> dict:
+    """What the diagnosis says of some data, what the fit that it recommends warns of, and the MCC of its codes."""
+    started = time.process_time()
+    known = observe(X)
+    found, starts = examine(known)
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        model = METHODS[found.method].load()(n_factors="auto", random_state=0)
+        if found.method in starts:
+            model.continue_from(starts[found.method])
+        codes = model.fit(known).transform(X)
+    first = starts.get("hessian-ica")
+    told = first.fitted["diagnostics_"] if first is not None else getattr(model, "diagnostics_", None)
+    return {
+        "verdict": found.verdict, "causes": found.causes, "method": found.method, "n_factors": found.n_factors,
+        "d": factors.shape[1], "mcc": mcc(factors, codes) if factors.shape[1] else 0.0,
+        "warned": sorted({code for one in heard for code in re.findall(r"UB\d+", str(one.message))}),
+        "holds": {f.assumption: f.holds for f in found.findings},
+        "measured": {f.assumption: f.figure for f in found.findings},
+        "figures": {name: float(value) for name, value in getattr(told, "figures", {}).items()},
+        "unguessed": getattr(told, "unguessed", ""),
+        "expected": found.expected_mcc and [found.expected_mcc.median, found.expected_mcc.low],
+        "cpu": time.process_time() - started,
+    }  # fmt: skip
 
 
 def lines(path: Path) -> list[dict]:

@@ -3,11 +3,11 @@
     python scripts/soak.py --minutes 60 --out soak.json [--seed 0]
 
 Each turn draws one of four jobs. ``worlds``: a simulated data set, dirty or not, is fitted; codes must be finite, one
-for each row, and the same to the byte when fitted again. ``inputs``: random containers of random numbers (``tests/fuzz``)
-must be read as the numbers they hold, or refused in words. ``training``: a child that trains is ended by SIGKILL at a
-random step and resumed; the result must be that of an undisturbed run. ``study``: a study is ended by SIGKILL at a
-random moment and run again; every run must then be done. Every failure is written with its seed; the exit status is 1
-if there was one.
+for each row, and the same to the byte when fitted again. ``inputs``: random containers of random numbers
+(``tests/fuzz``) must be read as the numbers they hold, or refused in words. ``training``: a child that trains is
+ended by SIGKILL at a random step and resumed; the result must be that of an undisturbed run. ``study``: a study is
+ended by SIGKILL at a random moment and run again; every run must then be done. Every failure is written with its
+seed; the exit status is 1 if there was one.
 """
 
 import argparse

@@ -18,7 +18,7 @@ METHODS = {
     "pca": ub.PCAICA(2, random_state=0),
 }
 SEEDS = st.integers(0, 2**16)
-pytestmark = pytest.mark.filterwarnings("ignore:UB2")
+pytestmark = pytest.mark.filterwarnings("ignore:UB[23]")
 
 
 def sheet(seed, method):

@@ -7,7 +7,7 @@ import unbraid as ub
 from tests.facts import facts
 from unbraid.trust.warnings import AssumptionWarning
 
-pytestmark = pytest.mark.filterwarnings("ignore:UB2")
+pytestmark = pytest.mark.filterwarnings("ignore:UB[23]")
 SETTINGS = {"n_neighbors": 12, "random_state": 0}
 
 

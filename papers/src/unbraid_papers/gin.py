@@ -161,7 +161,9 @@ DIGITS = Experiment(
     version=2,
 )
 NO_EFFECT = "The bound was 0 at first and was raised after the first run, as no effect at all would have passed."
-EARLY = "Fewer epochs (see the table) of 60,000 digits of MNIST, in place of 95 epochs of 240,000 of EMNIST."
+EARLY = (
+    "60,000 digits of MNIST in place of 240,000 of EMNIST; the paper has 95 epochs, the table says how many these are."
+)
 
 PAPER = Paper(
     name="gin",

@@ -16,7 +16,7 @@ def diagnose(
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the result as JSON.")] = None,
     report: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a report (HTML).")] = None,
 ) -> None:
-    """Tell whether the factors of your data can be found: yes, no or unsure, with the figures behind the answer.
+    """Tell whether the factors of your data can be found: yes, with care, no or unsure, with the figures behind it.
 
     \b
     unbraid diagnose spectra.npy

@@ -71,7 +71,8 @@ def fit(
         str | None,
         typer.Option(
             metavar="FILE|NAMES",
-            help="Known factors to score the codes by: columns or arrays of the same file, or a file.",
+            help="Known factors to score the codes by: columns or arrays of the same file, or a file; name:circle for "
+            "an angle in radians.",
         ),
     ] = None,
     json: Annotated[
@@ -158,7 +159,7 @@ def _diagnosed(
     by_evidence = {name: value for name, value in settings.items() if name not in wanted}
     start = starts.get(found.method) if set(settings) <= {"n_factors"} else None
     if show:
-        colour = {"yes": "green", "no": "red", "unsure": "yellow"}[found.verdict]
+        colour = {"yes": "green", "no": "red"}.get(found.verdict, "yellow")
         typer.secho(found.answer, fg=colour, bold=found.verdict == "no")
         for reason in found.reasons:
             typer.echo(reason)

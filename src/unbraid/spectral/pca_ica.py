@@ -15,8 +15,9 @@ from unbraid.manifold.spectra import has_structure
 from unbraid.runtime.determinism import check_random_state
 from unbraid.runtime.extras import require
 from unbraid.spectral.base import Screened, bounded
-from unbraid.spectral.diagnostics import data_concerns, warn_of
+from unbraid.spectral.diagnostics import LinearDiagnostics, data_concerns, diagnose_linear, warn_of
 from unbraid.spectral.evidence import INDEPENDENT, ROTATIONS, check_rotation, evidence_concerns, rotation_matrix
+from unbraid.spectral.figures import LOCAL_COMPONENTS
 from unbraid.spectral.ica import CONTRAST, FASTICA, Rotation, best_rotation, excess_kurtosis, whitening
 from unbraid.spectral.selection import given_factors, number_of_factors
 from unbraid.spectral.summary import linear_summary
@@ -45,6 +46,8 @@ class PCAICA(Screened):
         The search for independent codes; None if other evidence rotated them.
     concerns_ : list of str
         What is wrong with the data, or with that evidence.
+    diagnostics_ : LinearDiagnostics
+        How far the codes may be rotated, and the MCC to be expected.
     outliers_, mended_, screen_, reduction_
         As :class:`HessianICA`.
     bounds_ : array (2, n_factors)
@@ -104,7 +107,9 @@ class PCAICA(Screened):
         sample = data.sample(affordable_rows(data.n_features, data.float_dtype.itemsize, 20_000), rng)
         if len(sample) < 2:
             raise ValueError(f"Found array with {len(sample)} sample(s) while a minimum of 2 is required.")
-        reduction, sample, _, screen = self._reduce(sample, data, given_factors(self.n_factors))
+        given = given_factors(self.n_factors)
+        size = None if given is None else max(given, LOCAL_COMPONENTS)
+        reduction, sample, _, screen = self._reduce(sample, data, size)
         P = np.asarray(sample @ reduction.within.T, dtype=np.float64)  # the sample is centred already
         structured = self.n_factors != "auto" or has_structure(sample, rng)
         look = Look(reduction, P, len(data), structured)
@@ -114,7 +119,7 @@ class PCAICA(Screened):
         d = number.value
         self.reduction_, self.screen_ = reduction.truncated(d), screen and screen.truncated(d)
         self._list_odd(known)
-        P = np.ascontiguousarray(P[:, :d])
+        whole, P = P, np.ascontiguousarray(P[:, :d])
         white = whitening(P)
         Z = white(P)
         self.rotation_: Rotation | None = None
@@ -138,6 +143,15 @@ class PCAICA(Screened):
         self.bounds_ = self._bounds(codes)
         self.kurtosis_ = excess_kurtosis(codes)
         self.n_factors_ = d
+        self.diagnostics_: LinearDiagnostics = diagnose_linear(
+            whole,
+            codes,
+            self.rotation_,
+            rng,
+            n_features=data.n_features,
+            concerns=self.concerns_,
+            unsure=number.doubt,
+        )
         warn_of(self.concerns_, stacklevel=2)
         return self
 
