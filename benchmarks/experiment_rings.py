@@ -8,7 +8,7 @@
 closed curves, turns that nearly repeat themselves after 1/2 or 1/3, and the worlds of ``products.py``. An angle is
 right if its circular correlation with the truth is at least .95 (.9 in ``worlds``). One line per run is appended;
 the same command goes on where it stopped. ``recordings``: spikes of 19 neurons with a preferred direction, counted in
-100 and 200 ms, in order and shuffled; correlations by method. Constants were chosen on seeds below 100.
+100 and 200 ms, in order and shuffled; correlations by method. Constants were chosen on seeds below 1500.
 """
 
 import argparse
