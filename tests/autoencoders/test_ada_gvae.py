@@ -34,7 +34,7 @@ def test_the_loss_of_one_pair_by_hand(grouping, mean, variance):
     networks = nn.ModuleDict({"encoder": encoder, "decoder": nn.Identity()})
     x, partner = torch.tensor([[1.0, -1.0]]), torch.tensor([[0.0, 2.0]])
     batch = replace(make_batch(x), partner=partner, noise=lambda d: torch.ones(1, d))
-    model = ub.AdaGVAE(2, grouping=grouping, beta=3)
+    model = ub.AdaGVAE(2, grouping=grouping, beta=3, noise=1.0)
     model.likelihood_ = "gaussian"
     loss = next(iter(model._objective(batch, networks, Data, SCHEDULE)))
     code = mean + math.sqrt(variance)  # the noise is 1
@@ -90,6 +90,15 @@ def test_it_learns_the_factors_from_pairs(grouping):
     assert learned > 0.98
     assert learned > mcc(factors, untrained) + 0.3
     assert model.history_[-1]["shared"] == pytest.approx(2 / 3, abs=0.02), "one factor of three changes in each pair"
+
+
+def test_factors_of_few_features_are_worth_coding():
+    rng = np.random.default_rng(0)
+    z, pairs = world(3000)[1:]
+    X = np.tanh(z @ np.linalg.qr(rng.normal(size=(3, 3)))[0])
+    settings = {"max_steps": 300, "batch_size": 64, "learning_rate": 4e-3, "random_state": 0, "null": "off"}
+    learned, loud = (mcc(z, ub.AdaGVAE(3, noise=s, **settings).fit(X, pairs=pairs).transform(X)) for s in (0.02, 1.0))
+    assert learned > 0.9 > loud + 0.1
 
 
 def test_other_pairs_do_not_resume_a_run(tmp_path):

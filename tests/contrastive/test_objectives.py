@@ -10,6 +10,7 @@ from unbraid.contrastive.permutation import Permutation
 from unbraid.contrastive.segments import Segments, features, unmix
 from unbraid.metrics import mcc
 from unbraid.networks.contrastive import Marginal
+from unbraid.networks.manhattan import manhattan
 
 B, D = 7, 3
 
@@ -43,6 +44,22 @@ def marginal(g, c):
     w, b, v = array(g.slope), array(g.place), array(g.weight)
     units = [(i, k) for i in range(D) for k in range(16)]
     return np.array([sum(v[u] * np.log1p(np.exp(w[u] * row[u[0]] + b[u])) for u in units) for row in c])
+
+
+def test_l1_distances_and_their_gradient_are_those_of_torch():
+    a, b = (c.requires_grad_() for c in tensors(codes()))
+    with torch.no_grad():
+        b[2] = a[4]  # a distance of 0, whose gradient is 0
+    weights = torch.randn(B, B - 1, generator=generator())
+    found, known = (
+        (d, *torch.autograd.grad((d * weights).sum(), (a, b))) for d in (f(a, b[1:]) for f in (manhattan, l1))
+    )
+    for part, right in zip(found, known):
+        torch.testing.assert_close(part, right)
+
+
+def l1(a, b):
+    return torch.cdist(a, b, p=1.0)
 
 
 def test_the_marginal_is_a_sum_over_codes():

@@ -5,9 +5,11 @@ from typing import Any, Self
 import torch
 from torch import Tensor, nn
 
+from unbraid.autoencoders import likelihood
 from unbraid.autoencoders.beta_vae import BetaVAE
 from unbraid.autoencoders.decomposition import gaussian_kl
 from unbraid.autoencoders.vae import Posterior
+from unbraid.estimator.base import Hint, Number
 from unbraid.training.batches import Batch
 
 GROUPINGS = ("mean", "product")
@@ -57,6 +59,10 @@ class AdaGVAE(BetaVAE):
         its variance, as in the authors' code, so that equal posteriors are left as they are.
     beta : float
         Weight of the KL.
+    noise : float
+        Least standard deviation of the decoder's noise, in standard deviations of the data; the noise itself is the
+        error of the reconstruction while that is larger. With a noise of 1, as VAEs usually have it, the factors of few
+        features are not worth coding. It has no meaning for images with the Bernoulli likelihood.
     **settings
         See :class:`~unbraid.autoencoders.base.AutoencoderEstimator`. A batch has ``batch_size`` pairs.
 
@@ -79,11 +85,14 @@ class AdaGVAE(BetaVAE):
     (100, 3)
     """
 
-    _parameter_constraints = {"grouping": GROUPINGS}
+    _parameter_constraints = {"grouping": GROUPINGS, "noise": (Number(above=0), Hint("Try 0.02."))}
 
-    def __init__(self, n_factors: int = 10, *, grouping: str = "mean", beta: float = 1.0, **settings: Any):
+    def __init__(
+        self, n_factors: int = 10, *, grouping: str = "mean", beta: float = 1.0, noise: float = 0.02, **settings: Any
+    ):
         super().__init__(n_factors, beta=beta, **settings)
         self.grouping = grouping
+        self.noise = noise
 
     def fit(self, X: Any, y: Any = None, *, pairs: Any = None) -> Self:
         """Train on pairs of rows of X.
@@ -100,6 +109,11 @@ class AdaGVAE(BetaVAE):
         self
         """
         return super().fit(self._observed(X, pairs=pairs))
+
+    def _reconstruction(self, output: Tensor, x: Tensor) -> Tensor:
+        if self.likelihood_ == "bernoulli":
+            return super()._reconstruction(output, x)
+        return likelihood.fitted_gaussian(output, x, self.noise)
 
     def _posterior(self, networks: nn.ModuleDict, batch: Batch, n_points: int) -> Posterior:
         assert batch.partner is not None, "the table says that this method needs pairs"

@@ -15,6 +15,7 @@ from unbraid.data.order import steps
 from unbraid.estimator.base import Number
 from unbraid.estimator.summary import Summary
 from unbraid.networks.prior import LaplaceSteps
+from unbraid.spectral.ica import excess_kurtosis
 from unbraid.training.batches import Batch, Points
 from unbraid.training.encoder import SUMMARY
 from unbraid.training.trainer import Group, Loss, Schedule
@@ -197,9 +198,8 @@ def moves(codes: np.ndarray, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     centred = [part - part.mean(0) for part in (before, after)]
     spread = np.sqrt((centred[0] ** 2).sum(0) * (centred[1] ** 2).sum(0))
     step = after - before
-    square = (step**2).mean(0) ** 2
     correlation = np.divide((centred[0] * centred[1]).sum(0), spread, out=np.zeros_like(spread), where=spread > 0)
-    return correlation, np.divide((step**4).mean(0), square, out=np.full_like(square, 3), where=square > 0) - 3
+    return correlation, np.where(np.ptp(step, axis=0) > 0, excess_kurtosis(step), 0.0)
 
 
 def _named(codes: np.ndarray) -> str:

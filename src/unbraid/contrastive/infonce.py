@@ -8,11 +8,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from unbraid.networks.contrastive import Marginal
-
-
-def l1(a: Tensor, b: Tensor) -> Tensor:
-    """Sums of absolute differences, (n, m)."""
-    return torch.cdist(a, b, p=1.0)
+from unbraid.networks.manhattan import manhattan
 
 
 def l2(a: Tensor, b: Tensor) -> Tensor:
@@ -25,7 +21,7 @@ def cosine(a: Tensor, b: Tensor) -> Tensor:
     return 1 - a @ b.T
 
 
-DISTANCES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {"l1": l1, "l2": l2, "cosine": cosine}
+DISTANCES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {"l1": manhattan, "l2": l2, "cosine": cosine}
 
 
 class InfoNCE(nn.Module):

@@ -5,6 +5,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from unbraid.networks.contrastive import Marginal
+from unbraid.networks.manhattan import manhattan
 
 
 class Permutation(nn.Module):
@@ -40,7 +41,7 @@ class Permutation(nn.Module):
     def logits(self, codes: Tensor, positives: Tensor) -> Tensor:
         """(batch, batch): of each row with the positive of each."""
         alpha, beta = self.log_scale.exp()
-        apart = torch.cdist(beta * codes, alpha * positives, p=1.0)
+        apart = manhattan(beta * codes, alpha * positives)
         g, h = self.marginals[0](positives), self.marginals[1](codes)
         return self.bias - apart + g + h[:, None]
 

@@ -1,4 +1,4 @@
-"""What the neighbours of each point show: pieces that lie apart, noise off the tangent, and edges.
+"""What the neighbours of each point show: pieces that lie apart, strays, noise off the tangent, and edges.
 
 Closed loops (circles, tori, spheres) have no edge, and no code can run along them without a jump.
 """
@@ -7,15 +7,27 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import dijkstra, minimum_spanning_tree
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components, dijkstra, minimum_spanning_tree
 from scipy.spatial.distance import pdist, squareform
 
-from unbraid.manifold.neighbors import Floats, graph_of, neighborhoods
+from unbraid.manifold.neighbors import Floats, graph_of, nearest, neighborhoods
+from unbraid.trust.table import FIGURES
 
 # By dimension: neighbours, and the offset of their mean beyond which a point lies at an edge.
 EDGE = {1: (30, 0.70), 2: (30, 0.45), 3: (40, 0.40)}
 TREE_POINTS = 1000
+CURVE = 0.6  # share of the points on the longest path of their minimum spanning tree: of a sheet it has far fewer
+CLEARLY = 0.75  # of the least edge: noise hides some of it
+PART_NEIGHBORS, FEWEST_IN_PARTS = 13, 100
+THIN, THICK = 10**-1.2, 10**-0.8  # ratios of eigenvalues
+BETWEEN = 0.25  # points in between, relative to the smaller part
+FEWEST_AT_EDGES = 200  # points of which enough lie at an edge to count them
 PIECE_NEIGHBORS = 10
+ONE_DIRECTION, SAME_SCALE = 2.5, (0.6, 1.2)  # what noise exceeds, and between which curvature and repeated rows are not
+STRAY = 4.0  # times the distance of a point to its tenth neighbour: farther points are not its neighbours
+FEWEST = 30  # points among which strays are looked for
+SMALL_PIECE, MOST_STRAYS = 0.05, 0.3  # shares of the points: larger pieces are part of the data
 
 
 def apart(points: Floats) -> tuple[float, int]:
@@ -29,6 +41,43 @@ def apart(points: Floats) -> tuple[float, int]:
     """
     graph = graph_of(neighborhoods(points, min(PIECE_NEIGHBORS, len(points) - 1) + 1)[1])
     return 1 - graph.largest_share, graph.n_components
+
+
+def strays(points: Floats) -> NDArray[np.bool_]:
+    r"""Which distinct points lie off the rest, alone or in small groups.
+
+    Points i and j are joined if they are neighbours and :math:`|x_i - x_j| \le 4 \min(r_i, r_j)`, where :math:`r_i`
+    is the distance of i to its tenth neighbour. A tail, however long, thins out gradually and stays joined; a stray is
+    far from points that are close to each other. Groups of more than 5 % of the points are none.
+
+    Parameters
+    ----------
+    points : array (n, features)
+
+    Returns
+    -------
+    array (n,) of bool
+        All False below 30 points, or if more than 30 % would be strays.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> tail, line = np.cumsum(rng.exponential(1.02 ** np.arange(200))), np.arange(200.0)
+    >>> np.flatnonzero(strays(np.c_[line, 0 * line + 90 * (line == 50)])), strays(tail[:, None]).any()
+    (array([50]), np.False_)
+    """
+    n, k = len(points), PIECE_NEIGHBORS
+    if n < FEWEST:
+        return np.zeros(n, dtype=bool)
+    distances, near = neighborhoods(points, k + 1)
+    reach = distances[:, k]
+    i, j, lengths = np.repeat(np.arange(n), k), near[:, 1:].ravel(), distances[:, 1:].ravel()
+    joined = lengths <= STRAY * np.minimum(reach[i], reach[j])
+    graph = csr_array((np.ones(int(joined.sum()), dtype=np.int8), (i[joined], j[joined])), shape=(n, n))
+    _, labels = connected_components(graph, directed=False)
+    sizes = np.bincount(labels)
+    off = (sizes[labels] <= SMALL_PIECE * n) & (labels != sizes.argmax())
+    return off if off.mean() <= MOST_STRAYS else np.zeros(n, dtype=bool)
 
 
 def off_tangent(points: Floats, d: int, near: NDArray[np.intp] | None = None) -> float:
@@ -56,6 +105,59 @@ def off_tangent(points: Floats, d: int, near: NDArray[np.intp] | None = None) ->
     around = points[near] - points[near].mean(axis=1, keepdims=True)
     values = np.linalg.eigvalsh(around.transpose(0, 2, 1) @ around)
     return float(np.median(1 - values[:, -d:].sum(axis=1) / np.maximum(values.sum(axis=1), 1e-300)))
+
+
+def left_over(points: Floats, codes: Floats, n_features: int) -> tuple[float, float]:
+    r"""What the codes leave unexplained: noise, or a factor too short to have a code, or a second piece.
+
+    Every point is predicted from the points with the nearest codes, by a linear function of these. The covariance of
+    the errors has the eigenvalues :math:`\lambda_i`. Noise leaves the same in every direction, so for noise
+    :math:`(\sum \lambda)^2 / \sum \lambda^2` is about the number of features beyond the factors; curvature leaves more
+    the wider the neighbourhoods are. What is left along one direction, at any width, is neither.
+
+    Parameters
+    ----------
+    points : array (n, components)
+    codes : array (n, d)
+    n_features : int
+        Of the data: with few of them noise cannot be told from a factor.
+
+    Returns
+    -------
+    left : float
+        Share of the variance that is left along the direction in which it is most.
+    further : float
+        The same if that is neither noise nor curvature, else 0.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> z = rng.uniform(size=(800, 3)) * [1, 1, 0.05]
+    >>> X = np.c_[np.sin(z[:, :2]), np.cos(z[:, :2]), z[:, 2]]
+    >>> left_over(X, z[:, :2], 5)[1] > 1e-4, left_over(X[:, :4], z[:, :2], 4)[1]
+    (True, 0.0)
+    """
+    codes = codes / np.maximum(codes.std(axis=0), 1e-300)
+    d, most, total = codes.shape[1], (len(points) - 1) // 2, max(points.var(axis=0).sum(), 1e-300)
+    left = np.linalg.eigvalsh(_errors(points, codes, min(2 * d + 10, most)))[-1]
+    k = min(d + 5, most)  # small neighbourhoods, in which little is due to curvature
+    values, vectors = np.linalg.eigh(_errors(points, codes, k))
+    directions = values.sum() ** 2 / max((values**2).sum(), 1e-300)
+    growth = _errors(points @ vectors[:, -1:], codes, 2 * k).item() / max(values[-1], 1e-300)
+    one = directions < min(ONE_DIRECTION, 0.75 * (n_features - d)) and SAME_SCALE[0] < growth < SAME_SCALE[1]
+    return float(left / total), float(values[-1] / total) if one else 0.0
+
+
+def _errors(points: Floats, codes: Floats, k: int) -> Floats:
+    """Covariance of the errors of predicting each point by a linear function of the codes of k others, at unit gain."""
+    near = nearest(codes, k)[1]
+    design = np.concatenate([np.ones((*near.shape, 1)), codes[near] - codes[:, None]], axis=2)
+    gram = design.transpose(0, 2, 1) @ design
+    diagonal = np.arange(1, gram.shape[1])
+    gram[:, diagonal, diagonal] += 1e-6 * np.trace(gram, axis1=1, axis2=2)[:, None]
+    weights = np.linalg.solve(gram, design.transpose(0, 2, 1))[:, 0]
+    errors = points - np.einsum("nk,nkm->nm", weights, points[near])
+    return np.atleast_2d(np.cov((errors / np.sqrt(1 + (weights**2).sum(axis=1))[:, None]).T))
 
 
 def edge_share(points: Floats, d: int) -> float:
@@ -126,15 +228,92 @@ def end_distance(points: Floats, rng: np.random.RandomState) -> float:
     """
     if len(points) > TREE_POINTS:
         points = points[rng.permutation(len(points))[:TREE_POINTS]]
-    tree = minimum_spanning_tree(squareform(pdist(points)))
-    start = int(np.argmax(dijkstra(tree, directed=False, indices=[0])[0]))
+    return _longest_path(points, minimum_spanning_tree(squareform(pdist(points))))[0]
+
+
+def _longest_path(points: Floats, tree: csr_array) -> tuple[float, float]:
+    """Of the longest path of a tree: distance of its ends in units of its longest step, share of the points on it."""
+    reach = dijkstra(tree, directed=False, indices=[0])[0]
+    start = int(np.argmax(np.where(np.isfinite(reach), reach, 0.0)))
     reach, before = (row[0] for row in dijkstra(tree, directed=False, indices=[start], return_predecessors=True))
-    end = step = int(np.argmax(reach))
-    longest = 0.0
+    end = step = int(np.argmax(np.where(np.isfinite(reach), reach, 0.0)))
+    longest, steps = 0.0, 1
     while step != start:
         longest = max(longest, float(reach[step] - reach[before[step]]))
-        step = int(before[step])
-    return float(np.linalg.norm(points[start] - points[end]) / max(longest, 1e-300))
+        step, steps = int(before[step]), steps + 1
+    return float(np.linalg.norm(points[start] - points[end]) / max(longest, 1e-300)), steps / len(points)
+
+
+def is_closed(points: Floats, d: int, rng: np.random.RandomState) -> bool:
+    """Whether points of a d-dimensional fit go around a loop: a curve whose ends meet, or too little edge.
+
+    Parameters
+    ----------
+    points : array (n, features)
+        Distinct points.
+    d : int
+    rng : numpy.random.RandomState
+        Draws 1000 of them, if there are more.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> t = np.linspace(0, 2 * np.pi, 72, endpoint=False)
+    >>> turn, rng = np.column_stack([np.cos(t), np.sin(t)]), np.random.RandomState(0)
+    >>> [is_closed(points, d, rng) for points in (turn, turn[:60]) for d in (1, 2)]
+    [True, True, False, False]
+    """
+    if len(points) > TREE_POINTS:
+        points = points[np.sort(rng.permutation(len(points))[:TREE_POINTS])]
+    n, k = len(points), min(PIECE_NEIGHBORS, len(points) - 1)
+    distances, near = neighborhoods(points, k + 1)
+    steps = (distances[:, 1:].ravel(), (np.repeat(np.arange(n), k), near[:, 1:].ravel()))
+    ends, share = _longest_path(points, minimum_spanning_tree(csr_array(steps, shape=(n, n))))
+    if (d == 1 or share > CURVE) and not FIGURES["end_distance"].holds(ends):
+        return True
+    if d not in EDGE or n < FEWEST_AT_EDGES or (d > 1 and share > CURVE):
+        return False
+    return edge_ratio(points, d) < CLEARLY * FIGURES["edge"].limit(d)
+
+
+def thin_part(points: Floats) -> tuple[int, NDArray[np.bool_]] | None:
+    r"""The part of the points that has fewer dimensions than the rest, such as a line beside a sheet, and how many.
+
+    The local spectra of 13 points fall by :math:`\lambda_{j+1} / \lambda_j`, median over neighbours. A part of
+    dimension j is where that is below .06, if it is above .16 elsewhere and hardly anywhere in between.
+
+    Parameters
+    ----------
+    points : array (n, features)
+
+    Returns
+    -------
+    int, array (n,) of bool; or None
+        None where all points have the same dimension, or below 100 points.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> sheet, line = np.c_[rng.uniform(size=(200, 2)), np.zeros(200)], np.c_[np.zeros((100, 2)), rng.uniform(size=100)]
+    >>> dim, part = thin_part(np.concatenate([sheet, line]))
+    >>> dim, int(part[:200].sum()) < 10, int(part[200:].sum()) > 90, thin_part(sheet) is None
+    (1, True, True, True)
+    """
+    if len(points) < FEWEST_IN_PARTS:
+        return None
+    _, near = neighborhoods(points, PART_NEIGHBORS)
+    around = points[near] - points[near].mean(axis=1, keepdims=True)
+    spectra = np.maximum(np.linalg.eigvalsh(around.transpose(0, 2, 1) @ around)[:, ::-1], 1e-300)
+    for j in range(min(3, points.shape[1] - 1)):
+        fall = np.median((spectra[:, j + 1] / spectra[:, j])[near], axis=1)
+        thin, thick = fall < THIN, fall > THICK
+        smaller = min(thin.mean(), thick.mean())
+        if smaller >= SMALL_PIECE and 1 - thin.mean() - thick.mean() <= BETWEEN * smaller:
+            return j + 1, thin
+    return None
 
 
 def torus(n: int, d: int, rng: np.random.RandomState) -> Floats:

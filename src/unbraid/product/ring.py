@@ -18,6 +18,7 @@ SPANS = (2, 3, 5, 8)  # samples on either side whose mean predicts one
 NEAREST = (5, 8)  # neighbours of the graphs whose geodesics give an angle
 FAR, FARTHEST = 0.05, 0.125  # strays of a ring, and of one that nearly meets itself
 CLEARER = 0.75  # of the error: below, a ring that was laid on itself is unfolded for certain
+TIMES = (2, 3)  # that a turn may repeat itself
 SEGMENT = 3  # samples that a tour can move at once
 BETTER = 0.99  # of the error: below, another order is taken
 
@@ -43,7 +44,7 @@ class Ring:
     pairing : float
         How far the mean of every other step, or of every third, is from that of the rest, in standard errors.
     folded : float
-        What the prediction leaves if the ring is unfolded to go around twice, over what it leaves now.
+        What the prediction leaves if the ring is unfolded to go around two or three times, over what it leaves now.
     unfolded : float
         What it leaves over what it left before this ring was unfolded; 1 if it was not.
     """
@@ -95,14 +96,15 @@ def ring_of(points: Floats, order: NDArray[np.intp]) -> Ring:
         _straightened(squares, _shortened(distances, _greedy(distances))),
         order[np.sort(np.unique(order, return_index=True)[1])],
     ]
-    for k in NEAREST:
-        tours.append(np.argsort(_geodesic_angle(distances, k)))
-        tours.append(np.argsort(unfolded(points, around(points, tours[-1], 1))))
+    found = [np.argsort(geodesic_angle(distances, k)) for k in NEAREST]
+    width = _width(len(points))
+    laid = [np.argsort(unfolded(points, around(points, tour, 1), m, width)) for tour in found for m in TIMES]
+    tours += found + laid
     left = [error(points[tour]) for tour in tours]
     chosen = 0
     for i in range(1, len(tours)):
         chosen = i if left[i] < BETTER * left[chosen] else chosen
-    best, before = tours[chosen], min(left[2::2])
+    best, before = tours[chosen], min(left[2 : 2 + len(found)])
     errors = [_error(points[best], span) for span in SPANS]
     span = SPANS[int(np.argmin(errors))]
     angle = around(points, best, span)
@@ -113,27 +115,24 @@ def ring_of(points: Floats, order: NDArray[np.intp]) -> Ring:
         min(errors) / max(float(points.var(axis=0).sum()), 1e-300),
         _strays(distances, best),
         _margin(distances, best),
-        _pairing(distances, best),
+        _pairing(points[best]),
         folded(points, angle),
-        left[chosen] / max(before, 1e-300) if chosen in (3, 5) else 1.0,
+        left[chosen] / max(before, 1e-300) if chosen >= 2 + len(found) else 1.0,
     )
 
 
 def circle_checks(points: Floats, angle: Floats) -> list[FactorCheck]:
     """That the only circle does not go around twice; few samples must also follow one another around it."""
     some = slice(None, None, -(-len(points) // MOST))
-    checks = [check("ring_folded", folded(points[some], angle[some]))]
+    tour = np.argsort(angle)
+    checks = [check("ring_folded", folded(points[some], angle[some])), check("ring_pairing", _pairing(points[tour]))]
     if len(points) <= LONGEST:
-        distances, tour = squareform(pdist(points)), np.argsort(angle)
-        checks += [
-            check("ring_strays", _strays(distances, tour)),
-            check("ring_margin", _margin(distances, tour)),
-            check("ring_pairing", _pairing(distances, tour)),
-        ]
+        distances = squareform(pdist(points))
+        checks += [check("ring_strays", _strays(distances, tour)), check("ring_margin", _margin(distances, tour))]
     return checks
 
 
-def _geodesic_angle(distances: Floats, k: int) -> Floats:
+def geodesic_angle(distances: Floats, k: int) -> Floats:
     """Angle in the plane that best keeps the lengths of shortest paths by the k nearest neighbours."""
     n = len(distances)
     nearest = np.argsort(distances, axis=1)[:, 1 : k + 1]
@@ -145,32 +144,49 @@ def _geodesic_angle(distances: Floats, k: int) -> Floats:
     return np.arctan2(axes[:, 1], axes[:, 0])
 
 
-def unfolded(points: Floats, angle: Floats) -> Floats:
-    r"""Half the angle, with the half that makes samples of equal angle alike, for a ring that was laid on itself.
+def unfolded(points: Floats, angle: Floats, times: int, width: int, *, bent: bool = False) -> Floats:
+    r"""The angle of a ring that was laid on itself two or three times: its angle counted that many times too fast.
 
-    If :math:`\varphi = 2 \theta`, samples of equal :math:`\varphi` lie to either side of their mean, and change sides
-    after one turn. So with :math:`r_i`, a sample minus the mean of those beside it, :math:`e^{i \theta}` is about the
-    largest eigenvector of :math:`w_{ij} \langle r_i, r_j \rangle e^{i (\varphi_i - \varphi_j)/2}`, where :math:`w`
-    falls off with the number of samples between i and j.
+    If :math:`\varphi = m \theta`, samples of equal :math:`\varphi` lie in m clusters around their mean, and change from
+    one to the next after one turn. So with :math:`r_i`, a sample minus what those beside it predict, :math:`e^{i
+    \theta}` is about the largest eigenvector of :math:`w_{ij} \langle r_i, r_j \rangle e^{i (\varphi_i -
+    \varphi_j)/m}`, where :math:`w` falls off over ``width`` samples from i to j. They predict by their mean, or, on a
+    ``bent`` curve, by a parabola.
     """
     n = len(points)
     order = np.argsort(angle)
-    apart = np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
-    weights = np.exp(-np.square(np.minimum(apart, n - apart) / max(3, n // 24)))
-    np.fill_diagonal(weights, 0)
     path = points[order]
-    rest = path - weights / weights.sum(axis=1, keepdims=True) @ path
-    turn = np.exp(1j * np.subtract.outer(angle[order], angle[order]))
-    matrix = weights * (rest @ rest.T) * np.exp(0.5j * np.angle(turn))
+    apart = np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
+    weights = np.exp(-np.square(np.minimum(apart, n - apart) / width))
+    np.fill_diagonal(weights, 0)
+    turn = np.angle(np.exp(1j * np.subtract.outer(angle[order], angle[order])))
+    rest = path - (_parabolas(path, weights, turn) if bent else weights / weights.sum(axis=1, keepdims=True) @ path)
+    matrix = weights * (rest @ rest.T) * np.exp(1j / times * turn)
     found = np.empty(n)
     found[order] = np.angle(eigh(matrix, subset_by_index=[n - 1, n - 1])[1][:, 0])
     return found
 
 
+def _parabolas(path: Floats, weights: Floats, turn: Floats) -> Floats:
+    """What parabolas in the angle through the samples beside each one predict."""
+    away = turn / max(float(np.sqrt(np.average(np.square(turn), weights=weights))), 1e-300)
+    powers = [weights * away**k for k in range(5)]
+    moments = np.stack([power.sum(axis=1) for power in powers], axis=1)
+    gram = np.stack([moments[:, k : k + 3] for k in range(3)], axis=1)
+    gram += 1e-9 * moments[:, :1, None] * np.eye(3)
+    return np.linalg.solve(gram, np.stack([power @ path for power in powers[:3]], axis=1))[:, 0]
+
+
 def folded(points: Floats, angle: Floats) -> float:
-    """Error of predicting samples in the order of the unfolded angle, over that in the order of the angle."""
+    """Least error of predicting samples in the order of an unfolded angle, over that in the order of the angle."""
     own = error(points[np.argsort(angle)])
-    return error(points[np.argsort(unfolded(points, angle))]) / max(own, 1e-300)
+    ways = [(_width(len(points)), False), (_width(len(points)), True), (6, True)]
+    angles = [unfolded(points, angle, m, width, bent=bent) for m in TIMES for width, bent in ways]
+    return min(error(points[np.argsort(other)]) for other in angles) / max(own, 1e-300)
+
+
+def _width(n: int) -> int:
+    return max(3, n // 24)
 
 
 def error(path: Floats) -> float:
@@ -217,8 +233,8 @@ def _margin(distances: Floats, tour: NDArray[np.intp]) -> float:
     return float(ratio[np.minimum(apart, n - apart) >= max(3, n // 12)].min())
 
 
-def _pairing(distances: Floats, tour: NDArray[np.intp]) -> float:
-    steps = distances[tour, np.roll(tour, -1)]
+def _pairing(path: Floats) -> float:
+    steps = np.linalg.norm(np.roll(path, -1, axis=0) - path, axis=1)
     found = [0.0]
     for period in (2, 3):
         for start in range(period):

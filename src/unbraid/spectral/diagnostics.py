@@ -6,16 +6,30 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.estimator.summary import codes_in_words
-from unbraid.manifold.neighbors import Floats, isometry
+from unbraid.estimator.summary import codes_in_words, counted
+from unbraid.manifold.neighbors import Floats, distinct_rows, isometry, neighbor_pairs, neighborhoods
+from unbraid.manifold.reduction import WIDE_ROWS, Look
+from unbraid.manifold.surroundings import apart, is_closed, left_over, thin_part
 from unbraid.spectral.extension import LocalMaps
-from unbraid.spectral.figures import TurnUncertainty, code_uncertainty, figures_of
+from unbraid.spectral.figures import (
+    LOCAL_COMPONENTS,
+    SUPPORT_POINTS,
+    Fitted,
+    TurnUncertainty,
+    code_uncertainty,
+    figures_of,
+)
 from unbraid.spectral.ica import FASTICA, Rotation, excess_kurtosis
 from unbraid.spectral.landmarks import Embedded
+from unbraid.spectral.trial import EDGE_NEIGHBORS, EDGE_POINTS
 from unbraid.trust.expected import ExpectedMCC, guess_of, not_simulated
-from unbraid.trust.support import dependence, near_gaussian
+from unbraid.trust.support import dependence, near_gaussian, unfilled
 from unbraid.trust.table import FIGURES
 from unbraid.trust.warnings import emit, format_warning
+
+SHOWN = 10  # rows or columns that a message lists
+MOST_IN_PARTS = 5000  # points among which parts of another dimension are looked for
+FEWEST_SHAPED, FEWEST_BOXED = 50, 250  # points that show a loop, and codes that show an empty corner
 
 if TYPE_CHECKING:  # refits are imported where they are asked for
     from unbraid.spectral.refits import Reliability
@@ -66,6 +80,8 @@ class Diagnostics:
     dependence : float
         Mutual information (nats) of the two most dependent codes, minus what chance alone produces; 0 if the codes were
         not rotated by independence.
+    left_over : float
+        Share of the variance that follows none of the codes, along one direction and at every scale.
     expected_mcc : ExpectedMCC or None
         MCC with the true factors in similar simulated data sets; None if there is no prediction.
     unguessed : str
@@ -94,6 +110,7 @@ class Diagnostics:
     rotation_uncertainty: Floats = field(default_factory=lambda: np.empty(0))
     rotation_doubt: float = 0.0
     dependence: float = 0.0
+    left_over: float = 0.0
     expected_mcc: ExpectedMCC | None = None
     unguessed: str = "it was not computed"
     figures: dict[str, float] = field(default_factory=dict)
@@ -102,14 +119,14 @@ class Diagnostics:
     def __str__(self) -> str:
         lines = [
             f"local isometry    {self.local_isometry:.3f}",
-            f"eigengap          {self.eigengap:.3g} ({self.n_redundant} redundant eigenvector(s) skipped)",
+            f"eigengap          {self.eigengap:.3g} ({counted(self.n_redundant, 'redundant eigenvector')} skipped)",
             f"participation     {', '.join(f'{p:.2f}' for p in self.participation)}",
             f"ICA stability     {self.ica_stability:.3f} with and without density weights "
             f"({100 * self.ica_converged:.0f} % of starts converged)",
             f"excess kurtosis   {', '.join(f'{k:+.2f}' for k in self.kurtosis)}",
             f"extension error   {self.extension_error:.3g} standard deviations",
-            f"neighbour graph   {self.n_graph_components} piece(s), {self.n_orphans} orphan(s), "
-            f"{self.n_duplicates} duplicate(s)",
+            f"neighbour graph   {counted(self.n_graph_components, 'piece')}, {counted(self.n_orphans, 'orphan')}, "
+            f"{counted(self.n_duplicates, 'duplicate')}",
             f"PCA residual      {100 * self.pca_residual:.2f} % of the variance",
         ]
         if len(self.rotation_uncertainty):
@@ -130,6 +147,7 @@ def diagnose(
     codes: Floats,
     rng: np.random.RandomState,
     *,
+    n_features: int,
     pca_residual: float,
     kind: str,
     unsure: str = "",
@@ -152,10 +170,14 @@ def diagnose(
         "gaussian": near_gaussian(kurtosis, len(codes)),
         "extension_error": min(t["held_out_error"] for t in tried) if tried else choice.held_out_error(maps),
     }
-    solved = maps.codes.shape
+    left = left_over(found.wide, maps(found.wide[:, : choice.points.shape[1]]), n_features)
+    figures["left_over"] = left[1]
     searched = rotation is not None and rotation.contrast != FASTICA
-    unguessed = not_simulated(kind, *solved, independent=searched, unsure=unsure)
-    seen = {} if unguessed else figures_of(found, maps.codes, turn, figures, rng)
+    unguessed = not_simulated(kind, *maps.codes.shape, independent=searched, unsure=unsure)
+    n = len(choice.points) + choice.n_merged + choice.n_outside
+    shares = choice.n_merged / n, choice.n_outside / n
+    fit = Fitted(kind, choice.points, maps.codes, choice.near, choice.edges, *shares)
+    seen = {} if unguessed else figures_of(fit, turn, figures | {"left": left}, rng)
     expected, unguessed = (None, unguessed) if unguessed else guess_of(seen)
     return Diagnostics(
         n_graph_components=choice.graph.n_components,
@@ -172,6 +194,58 @@ def diagnose(
         figures=seen,
         **figures,
     )
+
+
+@dataclass(frozen=True)
+class LinearDiagnostics:
+    """Figures of PCA+ICA; names as in :class:`Diagnostics`.
+
+    Attributes
+    ----------
+    rotation_uncertainty : array (d,)
+    rotation_doubt, left_over : float
+    expected_mcc : ExpectedMCC or None
+    unguessed : str
+    figures : dict
+    concerns : list of str
+    """
+
+    rotation_uncertainty: Floats
+    rotation_doubt: float
+    left_over: float
+    expected_mcc: ExpectedMCC | None = None
+    unguessed: str = ""
+    figures: dict[str, float] = field(default_factory=dict)
+    concerns: list[str] = field(default_factory=list)
+
+
+def diagnose_linear(
+    P: Floats,
+    codes: Floats,
+    rotation: Rotation | None,
+    rng: np.random.RandomState,
+    *,
+    n_features: int,
+    concerns: list[str],
+    unsure: str,
+) -> LinearDiagnostics:
+    """Measure a fit of PCA+ICA from some rows in principal components, and their codes."""
+    turn = code_uncertainty(codes, rotation, rng) if rotation else TurnUncertainty(np.empty(0), 0.0)
+    first = distinct_rows(P)[0]
+    repeated = 1 - len(first) / len(P)
+    some = first[np.sort(rng.permutation(len(first))[:SUPPORT_POINTS])]
+    points, codes = P[some], codes[some]
+    left = left_over(points[:WIDE_ROWS], codes[:WIDE_ROWS], n_features)
+    told = turn.per_code, turn.doubt, left[1]
+    searched = rotation is not None and rotation.contrast != FASTICA
+    unguessed = not_simulated("pca", *codes.shape, independent=searched, unsure=unsure)
+    if unguessed:
+        return LinearDiagnostics(*told, None, unguessed, {}, concerns)
+    near = neighborhoods(points[:, :LOCAL_COMPONENTS], min(EDGE_NEIGHBORS, len(points) - 1) + 1)[1]
+    edges = neighbor_pairs(points, EDGE_NEIGHBORS, EDGE_POINTS)
+    figures = {"local_isometry": isometry(codes, edges), "kurtosis": excess_kurtosis(codes), "left": left}
+    seen = figures_of(Fitted("pca", points, codes, near, edges, repeated, apart(points)[0]), turn, figures, rng)
+    return LinearDiagnostics(*told, *guess_of(seen), seen, concerns)
 
 
 def concerns_of(figures: dict[str, Any], *, with_ica: bool, kind: str) -> list[str]:
@@ -200,10 +274,75 @@ def concerns_of(figures: dict[str, Any], *, with_ica: bool, kind: str) -> list[s
         )
     if fails("extension_error"):
         found.append(format_warning("UB206", error=figures["extension_error"]))
+    if fails("left_over"):
+        found.append(format_warning("UB306", share=100 * figures["left_over"]))
     return found
 
 
+@dataclass(frozen=True)
+class Shape:
+    """What the points show before they are embedded.
+
+    Attributes
+    ----------
+    closed : bool
+        Whether they go around a loop.
+    thin : tuple of int and array of bool, or None
+        A part of fewer dimensions: how many, and which points.
+    rows : array of int or None
+        The numbers of the points; None if these are all rows that are no outliers.
+    """
+
+    closed: bool
+    thin: tuple[int, NDArray[np.bool_]] | None
+    rows: NDArray[np.intp] | None
+
+
+def shape_of(look: Look, d: int) -> Shape:
+    """Of the examined points, for a fit of d factors."""
+    points = np.ascontiguousarray(look.points[:, :LOCAL_COMPONENTS])
+    distinct = points[distinct_rows(points)[0]]
+    closed = len(distinct) >= FEWEST_SHAPED and is_closed(distinct, d, np.random.RandomState(0))
+    thin = thin_part(points) if len(distinct) == len(points) <= MOST_IN_PARTS else None
+    return Shape(closed, thin, look.rows)
+
+
+def shape_concerns(shape: Shape, pieces: dict[int, NDArray[np.intp]], boxed: Floats) -> list[str]:
+    """Loops, parts of another dimension, and codes (``boxed``) that do not fill a box though they should."""
+    found = []
+    if pieces:
+        dim, other = sorted(pieces)
+        count, others = len(pieces[dim]), len(pieces[other])
+        found.append(format_warning("UB115", count=count, dimension=dim, rows=_some(pieces[dim]), others=others))
+    if shape.closed:
+        found.append(format_warning("UB116"))
+    elif len(boxed) >= FEWEST_BOXED:
+        figure = unfilled(boxed, np.random.RandomState(0))
+        if not FIGURES["unfilled"].holds(figure):
+            found.append(format_warning("UB117", figure=figure, usual=FIGURES["unfilled"].limit()))
+    return found
+
+
+def data_concerns(model: Any) -> list[str]:
+    """What was found wrong with the data before the fit: outliers, cells, and units of columns."""
+    found, scale = [], model.reduction_.scale
+    if len(model.outliers_):
+        found.append(format_warning("UB111", count=len(model.outliers_), rows=_some(model.outliers_)))
+    if len(model.mended_):
+        found.append(format_warning("UB112", count=len(model.mended_), rows=_some(model.mended_)))
+    if scale is not None and ((scale > 0) & (scale != 1)).any():
+        found.append(format_warning("UB113", columns=_some(np.flatnonzero((scale > 0) & (scale != 1)))))
+    if scale is not None and (scale == 0).any():
+        found.append(format_warning("UB114", columns=_some(np.flatnonzero(scale == 0))))
+    return found
+
+
+def _some(numbers: NDArray[np.intp]) -> str:
+    """The first of some row or column numbers."""
+    return ", ".join(map(str, numbers[:SHOWN])) + (", ..." if len(numbers) > SHOWN else "")
+
+
 def warn_of(concerns: list[str], stacklevel: int) -> None:
-    """One warning for all concerns."""
-    if concerns:
-        emit(" ".join(concerns), stacklevel=stacklevel + 1)
+    """One warning for all concerns of a kind."""
+    for kind in dict.fromkeys(concern[:3] for concern in concerns):
+        emit(" ".join(concern for concern in concerns if concern[:3] == kind), stacklevel=stacklevel + 1)

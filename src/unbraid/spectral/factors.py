@@ -148,6 +148,13 @@ class HessianICA(FollowedByICA, HessianEigenmaps):
     selection : {"combined", "edges", "closest"}
         Rule for "auto": local isometry over neighbour-graph edges, over the closest 5 % of pairs (the paper's), or
         the mean of both minus half the mutual information of the codes.
+    outliers : {"clip", "nan", "keep"}
+        What becomes of rows that do not belong to the rest, and of cells without a value. "clip" and "nan" leave such
+        rows out of the fit, list them in ``outliers_``, and keep their codes within the range of the others, or make
+        them NaN; cells are filled from the other columns. "keep" takes all rows and cells as they are.
+    units : {"auto", "given"}
+        "auto" scales columns of a table whose values spread more than 30 times as much as those of the others, and
+        leaves out columns that count the rows; "given" takes all columns as they are.
     random_state : int, RandomState, Generator or None
     progress : bool or None
         Whether bars are shown; None shows them when standard error is a terminal.
@@ -169,8 +176,18 @@ class HessianICA(FollowedByICA, HessianEigenmaps):
         Every setting that was tried, with its figures; print it.
     diagnostics_ : Diagnostics
         How far to trust the result; print it.
+    outliers_ : array of int
+        Rows that were left out of the fit.
+    mended_ : array of int
+        Rows with cells that were filled.
+    pieces_ : dict of int to array of int
+        Rows by dimension, where the data have parts of different dimension (the larger number stands for "or more");
+        else empty.
+    screen_ : Screen or None
+        The rule for both; None if nothing was wrong with the data.
     maps_ : LocalMaps
     reduction_ : Reduction
+        Its ``scale`` is what columns were multiplied by, if any were.
 
     References
     ----------

@@ -25,12 +25,14 @@ class Embedded:
     """The chosen embedding, its local maps, and the embedding of as many points as ICA should see.
 
     ``tried`` are the numbers of landmarks with their errors on held-out points; empty if every point was embedded.
+    ``wide`` are some rows in all principal components.
     """
 
     choice: Choice
     maps: LocalMaps
     fresh: Floats
     tried: list[dict[str, Any]] = field(default_factory=list)
+    wide: Floats = field(default_factory=lambda: np.empty((0, 0)))
 
 
 def embed_points(
@@ -71,6 +73,7 @@ def embed_more(first: Choice, look: Look, pool: Floats, rng: np.random.RandomSta
     Embedded
     """
     others = pool if look.rows is None or len(pool) < look.n else np.delete(pool, look.rows, axis=0)
+    others = others[np.isfinite(others[:, 0])]  # outliers have no place
     rest, held = _hold_out(others[rng.permutation(len(others))])
     found = _grown(first, np.concatenate([look.points, rest]), held, look.n > DIRECT, rng, advance)
     if look.n > DIRECT or found.tried[0]["held_out_error"] <= ENOUGH:
