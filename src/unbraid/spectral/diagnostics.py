@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.estimator.summary import codes_in_words
+from unbraid.estimator.summary import codes_in_words, counted
 from unbraid.manifold.neighbors import Floats, distinct_rows, isometry, neighbor_pairs, neighborhoods
 from unbraid.manifold.reduction import WIDE_ROWS, Look
 from unbraid.manifold.surroundings import apart, is_closed, left_over, thin_part
@@ -119,14 +119,14 @@ class Diagnostics:
     def __str__(self) -> str:
         lines = [
             f"local isometry    {self.local_isometry:.3f}",
-            f"eigengap          {self.eigengap:.3g} ({self.n_redundant} redundant eigenvector(s) skipped)",
+            f"eigengap          {self.eigengap:.3g} ({counted(self.n_redundant, 'redundant eigenvector')} skipped)",
             f"participation     {', '.join(f'{p:.2f}' for p in self.participation)}",
             f"ICA stability     {self.ica_stability:.3f} with and without density weights "
             f"({100 * self.ica_converged:.0f} % of starts converged)",
             f"excess kurtosis   {', '.join(f'{k:+.2f}' for k in self.kurtosis)}",
             f"extension error   {self.extension_error:.3g} standard deviations",
-            f"neighbour graph   {self.n_graph_components} piece(s), {self.n_orphans} orphan(s), "
-            f"{self.n_duplicates} duplicate(s)",
+            f"neighbour graph   {counted(self.n_graph_components, 'piece')}, {counted(self.n_orphans, 'orphan')}, "
+            f"{counted(self.n_duplicates, 'duplicate')}",
             f"PCA residual      {100 * self.pca_residual:.2f} % of the variance",
         ]
         if len(self.rotation_uncertainty):
