@@ -138,7 +138,7 @@ def examine(
     findings += by_labels
     if rotation == "independence":
         findings = [priced(f, told.figures if told else {}) for f in findings]
-        verdict = verdict_of(findings, told and told.expected_mcc, warned=bool(told and told.concerns))
+        verdict = verdict_of(findings, told.expected_mcc if told else None, warned=bool(told and told.concerns))
     else:
         verdict = {True: "yes", False: "no", None: "unsure"}[held(findings)]
     method, reasons = _method(verdict, survey, findings, rotation)

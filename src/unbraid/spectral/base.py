@@ -370,8 +370,17 @@ class SpectralEstimator(Screened):
         self.selection_ = Selection(choice.rule, choice.candidate, choice.candidates, number.origin, found.tried)
         residual = float(self.reduction_.residuals[self.pca_components_ - 1])
         codes = (found.fresh - mean) @ self.unmixing_.T
-        measured = {"n_features": len(self.reduction_.mean), "pca_residual": residual}
-        shown = diagnose(found, self.maps_, rotation, codes, rng, kind=self.kind, unsure=number.doubt, **measured)
+        shown = diagnose(
+            found,
+            self.maps_,
+            rotation,
+            codes,
+            rng,
+            n_features=len(self.reduction_.mean),
+            pca_residual=residual,
+            kind=self.kind,
+            unsure=number.doubt,
+        )
         self.diagnostics_ = replace(shown, concerns=data_concerns(self) + shown.concerns)
 
 
