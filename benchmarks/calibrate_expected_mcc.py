@@ -2,7 +2,7 @@
 
     python benchmarks/calibrate_expected_mcc.py simulate worlds.jsonl 2000        seeds 0 to 1999
     python benchmarks/calibrate_expected_mcc.py simulate fresh.jsonl 400 100000   seeds from 100000 on
-    python benchmarks/calibrate_expected_mcc.py learn worlds.jsonl OUT.npz        learn, and write the small file
+    python benchmarks/calibrate_expected_mcc.py learn worlds.jsonl,named.jsonl OUT.npz   learn, write the small file
     python benchmarks/calibrate_expected_mcc.py cross worlds.jsonl                learn without a part, and judge on it
     python benchmarks/calibrate_expected_mcc.py judge OUT.npz fresh.jsonl         coverage, refusals and AUC
 
@@ -17,13 +17,15 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from guess_learning import crossed, judged, learnt, read_worlds, report
+from guess_learning import PICTURES, crossed, judged, learnt, read_worlds, report
 from guess_worlds import Simulated, simulate
 
 from unbraid.methods import METHODS
 from unbraid.metrics import mcc
 from unbraid.spectral import diagnostics
 from unbraid.trust.expected import calibration_arrays, calibration_from
+
+JUDGED, FRESH = 5, 100_000  # first seeds for judging: of experiment_diagnosis.py, and of guess_worlds.py
 
 
 def main() -> None:
@@ -39,11 +41,21 @@ def main() -> None:
     if args.step == "simulate":
         simulate_all(args.first, range(args.third, args.third + int(args.second)), args.seconds)
     elif args.step == "learn":
-        np.savez_compressed(args.second, **calibration_arrays(learnt(read_worlds(args.first))))
+        np.savez_compressed(args.second, **calibration_arrays(learnt(for_calibration(args.first))))
     elif args.step == "cross":
-        crossed(read_worlds(args.first))
+        crossed(for_calibration(args.first))
     else:
         report(judged(_stored(args.first), read_worlds(Path(args.second))))
+
+
+def for_calibration(paths: Path) -> list[dict]:
+    """What was recorded in one or more files, without the seeds and picture sets that are for judging."""
+    found = read_worlds(*(Path(path) for path in str(paths).split(",")))
+    return [
+        w
+        for w in found
+        if w["seed"] < (JUDGED if "world" in w else FRESH) and not (w["kind"] == PICTURES and w["seed"])
+    ]
 
 
 def _stored(path: Path):

@@ -24,7 +24,8 @@ BAD, FEW = 0.9, 60
 QUANTILES = (0.5, 0.05, 0.95)  # median, low and high
 KNOTS, WINDOW = 25, 100  # places at which quantiles are taken, and predictions around each
 SOUND = 0.95  # MCC of worlds whose figures are typical of good codes
-FOLDS = 8
+FOLDS = 5
+PICTURES = "pictures"  # the kind of all picture sets
 
 
 def read_worlds(*paths: Path) -> list[dict]:
@@ -32,7 +33,7 @@ def read_worlds(*paths: Path) -> list[dict]:
     families = {world.name: world.family for world in WORLDS}
     texts = [text for path in paths if path.exists() for text in path.read_text(encoding="utf-8").splitlines()]
     return [
-        {"kind": families.get(w.get("world"), "pictures"), "about": w.get("world")} | w for w in map(json.loads, texts)
+        {"kind": families.get(w.get("world"), PICTURES), "about": w.get("world")} | w for w in map(json.loads, texts)
     ]
 
 

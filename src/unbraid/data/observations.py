@@ -174,8 +174,22 @@ class Observations:
         return "; ".join(f"{name} {mark}" for name, mark in marks.items())
 
 
+def is_anndata(X: Any) -> bool:
+    """Whether X is an AnnData, by its type: the library itself is not needed."""
+    return any(parent.__name__ == "AnnData" and parent.__module__.startswith("anndata") for parent in type(X).__mro__)
+
+
 def observe(X: Any, **evidence: Any) -> Observations:
-    """X, which may be Observations already, with further evidence; what is given twice is refused."""
+    """X, which may be Observations already, with further evidence; what is given twice is refused.
+
+    Of an AnnData, evidence may be given by the names of columns of ``obs``; the names of its cells name the rows.
+    """
+    if is_anndata(X):
+        from unbraid.data.cells import column_of_cells, values_of_cells
+
+        named = {name: value for name, value in evidence.items() if isinstance(value, str)}
+        evidence = evidence | {name: column_of_cells(X, column) for name, column in named.items()}
+        X = Observations(values_of_cells(X), names=np.asarray(X.obs_names, dtype=str))
     given = X if isinstance(X, Observations) else Observations(X)
     further = {name: value for name, value in evidence.items() if value is not None}
     for name in further:

@@ -1,6 +1,6 @@
 """``diagnose`` checks the assumptions of the methods on some data; ``fit`` fits the method it recommends."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -25,6 +25,7 @@ from unbraid.diagnosis.identified import twin_of
 from unbraid.diagnosis.survey import MOST_FACTORS, Survey, survey_findings, survey_of
 from unbraid.methods import METHODS, method_of
 from unbraid.runtime.determinism import check_random_state, one_thread
+from unbraid.runtime.progress import heartbeat
 from unbraid.spectral.evidence import ROTATIONS, rotation_for
 from unbraid.spectral.selection import given_factors
 from unbraid.trust.theorems import theorem_of
@@ -51,7 +52,7 @@ def diagnose(
     the power: how often a clear violation is detected with this many points. At most 2000 rows are examined.
 
     The answer follows from the MCC that is expected of the codes: in similar simulated data sets, 95 % were above
-    ``expected_mcc.low``. "yes" if that is at least .8 and the fit warns of nothing; "with care" if half of them were
+    ``expected_mcc.low``. "yes" if that is at least .75 and the fit warns of nothing; "with care" if half of them were
     above .9; "no" if there is nothing to find, a factor is verified to wrap around, or 95 % of them were below .9; else
     "unsure", as where no similar data were simulated, the number of factors is unclear, or the codes are Gaussian, so
     that any rotation is as good. Findings that fail say what they cost.
@@ -117,10 +118,17 @@ def examine(
     starts : dict
         For ``continue_from`` of the estimator of a method.
     """
-    rng = check_random_state(random_state)
+    with heartbeat("diagnose") as now:
+        return _examined(known, n_factors, check_random_state(random_state), now)
+
+
+def _examined(
+    known: Observations, n_factors: int | str, rng: np.random.RandomState, now: Callable[[str], None]
+) -> tuple[Diagnosis, dict[str, Any]]:
     given = given_factors(n_factors)
     if known.time is not None:
         steps(known.time)  # refuses times that are the same in several rows
+    now("reading; how many factors, and are the data curved")
     survey, structured = survey_of(known.X, "auto" if given is None else given, rng)
     findings = survey_findings(survey, structured)
     by_labels: list[Finding] = []
@@ -130,7 +138,7 @@ def examine(
         by_labels = label_findings(known.labels, survey.rows, survey.points, survey.n, survey.d)
     rotation, twin, told = "independence", "", None
     if findings[0].holds and not survey.disconnected:
-        fitted, rotation, twin, told = _of_a_fit(survey, known, findings, rng)
+        fitted, rotation, twin, told = _of_a_fit(survey, known, findings, rng, now)
         findings += fitted
     wraps = any(f.assumption == LOOPS and f.holds is False for f in findings)
     if findings[0].holds and told is None and not wraps:
@@ -168,12 +176,14 @@ def examine(
 
 
 def _of_a_fit(
-    survey: Survey, known: Observations, before: list[Finding], rng: np.random.RandomState
+    survey: Survey, known: Observations, before: list[Finding], rng: np.random.RandomState, now: Callable[[str], None]
 ) -> tuple[list[Finding], str, str, Told | None]:
     """Findings of a first fit (whether a factor wraps around; if none does, what the codes show), the rotation that
     the evidence allows, the twin of codes that may be Gaussian, and the figures of the fit."""
+    now("does a factor wrap around")
     loops = loops_finding(survey, rng)
     wraps = loops[0].holds is False
+    now("a first fit, and what its codes show")
     codes, encode, findings, told = (None, survey.leading, list[Finding](), None) if wraps else first_codes(survey)
     tried = turned_by(known, lambda rows: encode(survey.points_of(rows)), rng) if known.evidence else []
     if codes is None:
@@ -288,8 +298,9 @@ def fit(
         return _fitted(method, known, n_factors, rotated(method, known, settings), random_state)
     found, starts = examine(known, n_factors=n_factors)
     diagnosis, known, settings = choose(found, known, settings)
-    start = None if settings else starts.get(diagnosis.method)
-    model = _fitted(diagnosis.method, known, n_factors, settings, random_state, start)
+    start = start_of(diagnosis, known, settings, starts)
+    count = n_factors if start is not None else counted(diagnosis, n_factors)
+    model = _fitted(diagnosis.method, known, count, settings, random_state, start)
     model.diagnosis_ = diagnosis
     if diagnosis.only_wraps:
         warn("UB105")
@@ -307,6 +318,27 @@ def rotated(method: str, known: Observations, settings: dict[str, Any]) -> dict[
     ):
         return settings
     return settings | {"rotation": rotation_for(known)}
+
+
+def start_of(diagnosis: Diagnosis, known: Observations, settings: Mapping[str, Any], starts: Mapping[str, Any]) -> Any:
+    """Where the fit can start: from what the diagnosis has embedded, or from the same points with another rotation.
+
+    Of more rows than were examined, the settings of an embedding are chosen on the examined ones: on thousands of
+    landmarks that takes minutes.
+    """
+    start, further = starts.get(diagnosis.method), set(settings) - {"n_factors"}
+    if start is None or not further:
+        return start
+    if further != {"rotation"} or start.look.complete:
+        return None
+    options = {"n_factors": diagnosis.n_factors, "rotation": settings["rotation"], "random_state": 0}
+    return METHODS[diagnosis.method].load()(**options).start_from(known.X, start.look)
+
+
+def counted(diagnosis: Diagnosis, n_factors: int | str) -> int | str:
+    """The number of factors to fit: the one of the diagnosis, where the method would estimate it once more."""
+    estimates = METHODS[diagnosis.method].family == "spectral"
+    return diagnosis.n_factors if n_factors == "auto" and estimates and diagnosis.n_factors else n_factors
 
 
 def choose(

@@ -19,9 +19,7 @@ Pairs = tuple[Indices, Indices, Floats]
 TREE_FEATURES = 20  # up to this many features a KD-tree is the faster search on data of low intrinsic dimension
 BRUTE_PAIRS = 2e9  # up to which exhaustive search is quick enough
 SAMPLED = 50  # points that tell which search is the faster one beyond
-SPREAD = (
-    0.08  # of the usual distance between points: where the k-th neighbour is farther, a tree is slower
-)
+SPREAD = 0.08  # of the usual distance between points: where the k-th neighbour is farther, a tree is slower
 GRAIN = 1e-9  # of the largest difference: rows that agree to this are the same point
 
 

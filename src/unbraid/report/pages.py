@@ -19,7 +19,9 @@ from unbraid.trust.warnings import explain_command
 # What a section of a model's summary may ask for, and the module that draws it: plot_eigenvalues, and so on.
 PICTURES = dict.fromkeys(("eigenvalues", "sampled points", "selection", "spectrum"), "charts")
 PICTURES |= {"kl": "training", "losses": "training", "samples": "decoded", "subspaces": "subspaces"}
+ENDS = 3  # rows that are named at each end of a code
 SHOWN, RECONSTRUCTED = 24, 200  # pictures of the data, and rows that are decoded again
+LONG = 6  # rows of a table that is folded if it has more
 
 
 def fit_report(
@@ -98,6 +100,10 @@ def _add_codes(page: Report, fit: Fitted) -> None:
         "The codes against each other, and their distributions. Independent codes fill a shape with sides parallel to "
         "the axes."
     ).figure(plot_codes(codes[:, shown], names=labels))
+    if fit.row_names is not None:
+        page.section("Rows at the ends of each code").table(
+            ["code", "lowest", "highest"], [(names[j], *_ends(fit.row_names, codes[:, j])) for j in shown]
+        )
     if fit.factors is not None:
         page.section("Factor maps").text(
             f"The factors of these data are known: MCC {fit.mcc:.4f}. MCC, the mean correlation coefficient, compares "
@@ -126,6 +132,12 @@ def _add_codes(page: Report, fit: Fitted) -> None:
     ).figure(
         plot_distances(fit.distances.lengths, fit.distances.found), f"Correlation {fit.distances.isometry:.3f}."
     )  # fmt: skip
+
+
+def _ends(names: NDArray, code: NDArray) -> tuple[str, str]:
+    """Names of the rows with the lowest and the highest values, the extreme first."""
+    order = np.argsort(code, kind="stable")
+    return ", ".join(names[order[:ENDS]]), ", ".join(names[order[::-1][:ENDS]])
 
 
 def _factor_map(fit: Fitted, codes: NDArray, labels: list[str]) -> Any:
@@ -211,8 +223,8 @@ def add_trust(page: Report, fit: Fitted) -> None:
         page.text("Causes, remedies, and when to ignore them:").code(more)
 
 
-def add_section(page: Report, section: Section, sample: NDArray, *, folded: bool = False) -> None:
-    """A section of a model's summary; ``folded`` hides its table behind a line."""
+def add_section(page: Report, section: Section, sample: NDArray) -> None:
+    """A section of a model's summary; a long table is hidden behind a line."""
     page.section(section.title).text(*section.text)
     if section.picture:
         if section.picture not in PICTURES:
@@ -222,7 +234,7 @@ def add_section(page: Report, section: Section, sample: NDArray, *, folded: bool
         draw = getattr(module, f"plot_{section.picture.replace(' ', '_')}")
         page.figure(draw(**data), section.caption)
     if section.columns:
-        hidden = f"All {len(section.rows)} rows" if folded else ""
+        hidden = f"All {len(section.rows)} rows" if len(section.rows) > LONG else ""
         page.table(section.columns, section.rows, marked=section.marked, folded=hidden)
 
 
@@ -276,7 +288,7 @@ def demo_page(fits: Sequence[Fitted], lead: str) -> Report:
     for fit in sorted(fits, key=lambda fit: fit is not best):
         add_trust(page, fit)
         for section in fit.summary.sections:
-            add_section(page, section, fit.sample, folded=fit is not best)
+            add_section(page, section, fit.sample)
     page.section("Next steps").code(
         "unbraid fit DATA --factors 2 --out RUN      # DATA: .npy, .npz, .h5, .zarr, a folder of images, a data set\n"
         "unbraid explore RUN                         # explore its factors in the browser; also: unbraid demo --open\n"

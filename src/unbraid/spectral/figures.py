@@ -177,7 +177,7 @@ def figures_of(
     points, codes = fit.points[rows], fit.codes[rows]
     condition, skew = _metric(fit.codes / fit.codes.std(axis=0), fit.edges)
     kurtosis = np.sort(np.abs(measured["kurtosis"]))
-    return {
+    found = {
         "method": float(KINDS.index(fit.kind)),
         "n_points": np.log10(min(n, SIMULATED_POINTS)),
         "n_factors": float(d),
@@ -208,6 +208,7 @@ def figures_of(
         "repeated": fit.repeated,
         "outside": fit.outside,
     }
+    return {name: float(value) for name, value in found.items()}
 
 
 def edge_of(points: Floats, d: int, rng: np.random.RandomState) -> float:
