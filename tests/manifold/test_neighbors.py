@@ -30,6 +30,17 @@ def test_nearest_by_brute_force(n_features):
     np.testing.assert_array_equal(near, np.argsort(lengths[100:, :100], axis=1)[:, :4])
 
 
+def test_beyond_many_pairs_the_search_depends_on_how_far_neighbors_are(monkeypatch):
+    monkeypatch.setattr("unbraid.manifold.neighbors.BRUTE_PAIRS", 0)
+    rng = np.random.default_rng(0)
+    line = rng.uniform(size=(400, 1)) @ rng.normal(size=(1, 30))
+    for X, tree in ((line, True), (rng.normal(size=(400, 30)), False)):
+        search = NeighborSearch(X)
+        near = search.query(X, 5)[1]
+        assert (search._tree is not None) == tree
+        np.testing.assert_array_equal(near, np.argsort(cdist(X, X), axis=1)[:, :5])
+
+
 def test_a_duplicated_point_is_first_in_its_own_neighborhood_and_not_its_neighbor():
     X = np.repeat(np.random.default_rng(0).normal(size=(30, 2)), 3, axis=0)
     _, near = neighborhoods(X, 5)

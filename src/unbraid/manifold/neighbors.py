@@ -17,7 +17,9 @@ Indices = NDArray[np.intp]
 Pairs = tuple[Indices, Indices, Floats]
 
 TREE_FEATURES = 20  # up to this many features a KD-tree is the faster search on data of low intrinsic dimension
-BRUTE_PAIRS = 2e9
+BRUTE_PAIRS = 2e9  # up to which exhaustive search is quick enough
+SAMPLED = 50  # points that tell which search is the faster one beyond
+SPREAD = 0.08  # of the usual distance between points: where the k-th neighbour is farther, a tree is slower
 GRAIN = 1e-9  # of the largest difference: rows that agree to this are the same point
 
 
@@ -47,7 +49,7 @@ class NeighborSearch:
         (:mod:`unbraid.runtime.determinism`).
         """
         pairs = len(queries) * len(self.points)
-        if self.points.shape[1] > TREE_FEATURES and pairs <= BRUTE_PAIRS:
+        if self.points.shape[1] > TREE_FEATURES and (pairs <= BRUTE_PAIRS or self._spread_out(k)):
             return self._exhaustive(queries, k)
         if self._tree is None:
             self._tree = cKDTree(self.points, leafsize=16)
@@ -55,6 +57,12 @@ class NeighborSearch:
             workers = search_threads() if len(queries) > 50_000 else 1
         distances, near = map(np.asarray, self._tree.query(queries, k=k, workers=workers))
         return distances.reshape(len(queries), k), near.reshape(len(queries), k)
+
+    def _spread_out(self, k: int) -> bool:
+        """Whether the k nearest are so far apart, by noise or many dimensions, that a tree would visit every leaf."""
+        some = self.points[:: -(-len(self.points) // SAMPLED)]
+        usual = float(np.median(pdist(some)))
+        return bool(np.median(self._exhaustive(some, min(k, len(self.points)))[0][:, -1]) > SPREAD * usual)
 
     def _exhaustive(self, queries: Floats, k: int) -> tuple[Floats, Indices]:
         from sklearn.neighbors import NearestNeighbors
