@@ -123,7 +123,7 @@ def test_no_link_or_picture_inside_is_dead(built):
             where, _, place = unescape(link).partition("#")
             if where.startswith(("http:", "https:", "data:", "mailto:")) or "search.html?" in where:
                 continue
-            target = (path.parent / unquote(where)).resolve() if where else path
+            target = (path.parent / unquote(where.partition("?")[0])).resolve() if where else path
             if not target.exists():
                 dead.append(f"{path.name}: {link}")
             elif place and target.suffix == ".html" and path.stem not in ("genindex", "py-modindex"):
