@@ -21,6 +21,8 @@ from unbraid.trust.theorems import theorem_of
 from unbraid.trust.warnings import warn
 
 INSTEAD = "hessian-ica"  # fitted if the recommended method does not accept a setting
+FROM_TIME = "contrastive"  # trained where an embedding does not give the factors of a recording
+FEWEST_STEPS = 2000  # rows of a recording that it needs; .99 and more on recordings of 3,000
 
 
 def diagnose(
@@ -119,8 +121,10 @@ def examine(
     findings += by_labels
     verdict = verdict_of(findings)
     method, reasons = _method(verdict, survey, findings, rotation)
-    if method == "gin":
-        verdict = "unsure"  # the assumptions of GIN can be checked only in part
+    if METHODS[method].trained:
+        verdict = "unsure"  # the assumptions of trained methods can be checked only in part
+    if method == FROM_TIME:
+        rotation = "independence"  # there is nothing to rotate
     n_found = survey.d if findings[0].holds else 0
     starts = survey.starts
     if given is not None or not survey.look.complete:  # these would fit another number of factors, or more rows
@@ -188,6 +192,12 @@ def _method(verdict: str, survey: Survey, findings: list[Finding], rotation: str
         return "pca-ica", ["There is no structure to find; this shows the directions of largest variance."]
     if held.get(LOOPS) is False:
         return FOR_LOOPS, ["A factor wraps around: it needs an angle instead of a code."]
+    if verdict == "no" and _may_learn_from_time(survey, findings):
+        return FROM_TIME, [
+            "No embedding of these data shows their factors, but rows that follow each other are alike: a network "
+            "that tells them from other rows finds factors that move independently, in steps that are not Gaussian, "
+            "through a mixing of any shape. It is trained, which takes a minute."
+        ]
     if rotation != "independence":
         embedding = "pca-ica" if survey.flat else INSTEAD
         return embedding, [f"The codes are rotated by {rotation}: {theorem_of(embedding, rotation=rotation).sentence}"]
@@ -209,6 +219,13 @@ def _method(verdict: str, survey: Survey, findings: list[Finding], rotation: str
         ]
     reason = "The data are curved, with few factors: this method is proven to work under the assumptions below."
     return "hessian-ica", [reason] if verdict == "yes" else ["The data are curved, with few factors."]
+
+
+def _may_learn_from_time(survey: Survey, findings: list[Finding]) -> bool:
+    """Whether a recording is long enough, remembers, is curved, and only its embedding fails."""
+    held = {found.key: found.holds for found in findings}
+    decided = survey.flat or survey.disconnected or survey.d < 2 or survey.n < FEWEST_STEPS
+    return not decided and held.get("autocorrelation") is True and held.get("dimension_gap") is not False
 
 
 def fit(
@@ -311,6 +328,8 @@ def choose(
         settings = settings | {"rotation": diagnosis.rotation}
     diagnosis = _taking(replace(diagnosis, rotation=settings.get("rotation", diagnosis.rotation)), settings)
     by_rotation = ROTATIONS.get(settings.get("rotation", ""))
+    if diagnosis.method == FROM_TIME:
+        by_rotation, settings = "time", {"n_factors": diagnosis.n_factors} | settings
     used = known.only(*METHODS[diagnosis.method].needs, *([by_rotation] if by_rotation else []))
     left = [name for name in known.evidence if name not in used.evidence]
     if left:
