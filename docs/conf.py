@@ -27,6 +27,7 @@ extensions = [
 ]
 exclude_patterns = ["_build", "sg_execution_times.rst", "auto_examples/sg_execution_times.rst"]
 templates_path = []
+html_static_path = ["static"]
 html_theme = "alabaster"
 html_theme_options = {
     "description": "Independent factors behind high-dimensional data, and how far to trust them",

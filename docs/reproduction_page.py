@@ -22,12 +22,12 @@ def page_lines(page: dict[str, Any]) -> list[str]:
     lines = [_text(f"{page['reference']}."), "", _text(page["about"]), ""]
     lines += [".. code-block:: bash", "", f"   unbraid reproduce {name} --scale {page['scale']}", ""]
     lines += [f"Made on {page['made']} with unbraid {page['unbraid']}.", ""]
-    lines += [".. rubric:: Verdicts", "", *claims_table(page["claims"])]
-    if page["beyond"]:
-        lines += [".. rubric:: What the paper leaves open", "", *claims_table(page["beyond"])]
     for image in page["images"]:
         path = f"{name}/images/{image['file']}"
         lines += [f".. figure:: {path}", f"   :alt: {_text(image['caption'])}", "", f"   {_text(image['caption'])}", ""]
+    lines += [".. rubric:: Verdicts", "", *cards(page["claims"])]
+    if page["beyond"]:
+        lines += [".. rubric:: What the paper leaves open", "", *cards(page["beyond"])]
     for table in page["tables"]:
         lines += [f".. rubric:: {_text(table['title'])}", "", *list_table(table["columns"], table["rows"])]
     lines += [".. rubric:: What was run", ""]
@@ -39,13 +39,17 @@ def page_lines(page: dict[str, Any]) -> list[str]:
     return lines
 
 
-def claims_table(claims: list[dict[str, Any]]) -> list[str]:
-    rows = []
+def cards(claims: list[dict[str, Any]]) -> list[str]:
+    """A card for each claim, in the colour of its verdict (reproductions.css)."""
+    lines = [".. container:: verdicts", ""]
     for claim in claims:
         parts = "; ".join(f"{k} {v}" if k else v for k, v in claim["parts"].items()) or "–"
-        here = f"{claim['measure']}: {parts} (tolerance: {claim['tolerance']})"
-        rows.append([claim["verdict"], f"{claim['text']} ({claim['source']})", claim["paper"], here, claim["why"]])
-    return list_table(["verdict", "the paper says", "its figure", "here", "why"], rows)
+        said = [f"The paper ({claim['source']}): {claim['paper']}."]
+        said += [f"Here, {claim['measure']}: {parts}. Tolerance: {claim['tolerance']}.", claim["why"]]
+        lines += [f"   .. container:: verdict {claim['verdict'].replace(' ', '-')}", ""]
+        lines += [f"      **{claim['verdict']}** {_text(claim['text'])}", ""]
+        lines += [line for text in said if text for line in (f"      {_text(text)}", "")]
+    return lines
 
 
 def list_table(columns: list[str], rows: list[list[Any]]) -> list[str]:
@@ -106,4 +110,5 @@ class Reproductions(Lines):
 def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("reproduction", Reproduction)
     app.add_directive("reproductions", Reproductions)
+    app.add_css_file("reproductions.css")
     return {"parallel_read_safe": True}

@@ -141,6 +141,20 @@ METHODS: dict[str, Method] = {
     "factor-vae": _trained("FactorVAE", "autoencoders.factor_vae", "FactorVAE", "total correlation by a discriminator"),
     "beta-tcvae": _trained("BetaTCVAE", "autoencoders.beta_tcvae", "beta-TCVAE", "a heavier total correlation"),
     "dip-vae": _trained("DIPVAE", "autoencoders.dip_vae", "DIP-VAE", "codes of unit covariance, two kinds"),
+    "additive-autoencoder": _trained(
+        "AdditiveAutoencoder",
+        "autoencoders.additive",
+        "additive autoencoder",
+        "sums of parts, such as objects; factors may depend on each other",
+        theorem="additive",
+    ),
+    "additive-vae": _trained(
+        "AdditiveVAE",
+        "autoencoders.additive",
+        "additive VAE",
+        "the same with superfluous parts switched off",
+        theorem="additive",
+    ),
     "ada-gvae": _trained(
         "AdaGVAE",
         "autoencoders.ada_gvae",

@@ -33,6 +33,18 @@ def test_codes_are_the_teachers_in_the_teachers_unit(model, squares):
     np.testing.assert_allclose(model.code_std_, taught.std(0), rtol=0.02)
 
 
+def test_the_papers_loss_is_in_the_teachers_unit(squares):
+    """Sum over rows of |E(x) - y|^2 + |D(y) - x|^2 with the teacher's own y, per row; one full batch before a step."""
+    X = squares[0][:300]
+    model = ub.HessianAutoencoder(2, standardise=False, max_steps=1, log_every=1, random_state=0).fit(X)
+    taught = model.teacher_.transform(X)
+    assert (model.code_mean_.tolist(), model.code_std_.tolist()) == ([0, 0], [1, 1])
+    spread = np.square(taught).sum(1)
+    assert 0.5 < model.history_[0]["codes"] / spread.mean() < 2, "untrained codes are near 0: the error is their square"
+    codes = model.transform(X)
+    assert np.abs(model.inverse_transform(codes) - model.reconstruct(X)).max() < 1e-6
+
+
 def test_decoding_a_teachers_code_gives_the_image(model, squares):
     decoded = model.inverse_transform(model.teacher_.transform(squares[2]))
     assert np.square(decoded - squares[2]).mean() < 0.25 * squares[2].var(0).mean()

@@ -1,5 +1,6 @@
 """`unbraid fit`: every kind of input, and every kind of bad input."""
 
+import json
 import os
 import re
 import signal
@@ -281,6 +282,20 @@ def test_sets_are_given_by_a_number_per_row(fit, tmp_path):
     result = fit(*command, *FLOW, quick=False)
     assert result.code == 0, result.err
     assert list(ub.load(tmp_path / "run").evidence_) == ["sets"]
+
+
+def test_a_known_angle_is_declared_as_one(fit, tmp_path):
+    angle = 2 * np.pi * np.random.default_rng(0).permutation(60) / 60
+    table = np.c_[np.cos(angle), np.sin(angle), np.cos(2 * angle), angle, np.degrees(angle)]
+    np.savetxt(tmp_path / "x.csv", table, "%.9g", delimiter=",", header="a,b,c,angle,degrees", comments="")
+    options = ["--columns", "a,b,c", "--method", "product-manifold", "--json"]
+    scores = {}
+    for kind in ("angle", "angle:circle"):
+        result = fit(tmp_path / "x.csv", *options, "--factors-from", kind, "--out", tmp_path / kind[:6], quick=False)
+        scores[kind] = json.loads(result.out)["mcc"]
+    assert scores["angle:circle"] > 0.99 > scores["angle"]
+    refused(fit(tmp_path / "x.csv", *options, "--factors-from", "degrees:circle", quick=False), "radians", "354")
+    refused(fit(tmp_path / "x.csv", *options, "--factors-from", "angle:sphere", quick=False), "3 columns", "1")
 
 
 def test_geomancer_has_no_codes_and_says_so(fit, tmp_path):

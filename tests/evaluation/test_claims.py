@@ -1,5 +1,6 @@
 """Claims: tolerances, intervals and the verdicts that follow."""
 
+from dataclasses import replace
 from math import nan
 
 import pytest
@@ -24,6 +25,16 @@ ABOVE_HALF = Claim("above-half", "It is above a half.", "Figure 1", "0.7", "shar
 )
 def test_the_verdict_follows_from_the_figures(figures, verdict):
     assert ABOVE_HALF.judge(figures).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("value", "outcome", "says"), [(0.9, "reproduced", "agree"), (0.1, "not reproduced", "disagree")]
+)
+def test_what_differs_makes_figures_not_comparable_and_keeps_what_they_say(value, outcome, says):
+    found = replace(ABOVE_HALF, differs="100 points in place of 1,000.").judge({"": part(value)}, "Noisy.")
+    assert (found.verdict, found.outcome) == ("not comparable", outcome)
+    assert found.reason == f"100 points in place of 1,000. The figures here {says}. Noisy."
+    assert replace(ABOVE_HALF, differs="Other data.").verdict == "cannot be tried here"
 
 
 def test_the_ends_of_an_exclusive_tolerance_are_outside():

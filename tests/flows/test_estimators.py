@@ -52,6 +52,25 @@ class Shaken:
 shaken = Shaken()
 
 
+@quiet
+def test_the_papers_optimiser_can_be_chosen(data):
+    """Adam's usual betas, and a drop of the rate at a share of the steps; the last scale as minus the sum."""
+    usual, at = [], []
+
+    class Watched(FlowTrainer):
+        def _drop(self):
+            at.append(self.optimizers["flow"].state_dict()["state"][0]["step"].item())
+            usual.append(self.optimizers["flow"].param_groups[0]["betas"])
+            super()._drop()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("unbraid.flows.base.FlowTrainer", Watched)
+        model = ub.GIN(**QUICK, scale="last", betas=(0.9, 0.999), drop=0.25, patience=100).fit(*data)
+    assert (usual, at) == ([(0.9, 0.999)], [7])  # of 30 steps
+    codes = model.transform(data[0])
+    np.testing.assert_allclose(model.inverse_transform(codes), data[0], atol=1e-5)
+
+
 SMALL = {"n_blocks": 2, "hidden": 4, "max_steps": 2, "n_init": 1, "engine": "torch", "random_state": 0}
 CHECKED = [f(**SMALL) for f in FLOWS]
 CHECKED.append(ub.SelfSupervisedGIN(shaken, n_augmentations=3, **SMALL))
@@ -378,6 +397,7 @@ def test_constant_features_do_no_harm(data):
         ub.GIN(**quick, noise=0).fit(padded.reshape(600, 2, 4), labels)
 
 
+@pytest.mark.filterwarnings("ignore:UB252")  # of a short training
 def test_disjoint_clusters_are_warned_of():
     X, _, labels = mixture(0, n=1500, n_classes=4, apart=True)
     with pytest.warns(AssumptionWarning, match=facts("UB102", "[[0], [1, 3], [2]]")):

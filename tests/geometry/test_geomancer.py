@@ -15,6 +15,7 @@ from unbraid.geometry.graph import symmetrised
 from unbraid.geometry.operator import LANES, Diffusion, packed_size, transports, unpack
 from unbraid.geometry.tangents import tangent_frames
 from unbraid.manifold import largest_angles, nearest
+from unbraid.manifold.diagonalize import ffdiag, joint_diagonals
 from unbraid.trust.warnings import DataWarning, TrustWarning
 
 
@@ -40,6 +41,46 @@ def two_spheres():
 )
 def test_products(names, n, dims, angle):
     check_product(*fitted(names, n, dim=sum(dims)), dims, angle)
+
+
+@pytest.mark.filterwarnings("ignore:UB24")
+@pytest.mark.parametrize(("n", "neighbors", "authors"), [(1000, 8, 0.388), (1000, 14, 0.313)])
+def test_the_papers_variant_is_as_good_as_the_authors_code(n, neighbors, authors):
+    """Their figures were measured with their code on other points of S2 x S2."""
+    model, _, true = fitted("S2 S2", n, ambient=None, dim=4, variant="paper", n_neighbors=neighbors)
+    assert model.dims_ == [2, 2]
+    assert ub.metrics.subspace_angle(true, model.subspaces_) == pytest.approx(authors, abs=0.04)
+
+
+def test_the_papers_laplacian_written_out():
+    """Blocks -Q (x) Q off and n_i I on the diagonal, projected onto symmetric matrices of trace 0."""
+    X, _ = product(["S2", "S1"], 40, 0)
+    near = nearest(X, 6)[1]
+    graph, _ = symmetrised(near)
+    frames = tangent_frames(X, X, graph.padded(), 3, curved=False)
+    q, n, k = transports(frames, graph), graph.n, 3
+    dense = np.zeros((n * k * k, n * k * k))
+    for e, (i, j) in enumerate(zip(graph.sources, graph.indices)):
+        dense[i * 9 : i * 9 + 9, j * 9 : j * 9 + 9] = -np.kron(q[e], q[e])
+    dense += np.kron(np.diag(graph.degrees), np.eye(9))
+    packed = unpack(np.eye(packed_size(k))[None], k)[0].reshape(9, -1)  # columns: the symmetric basis
+    basis = packed @ np.linalg.svd(packed.T @ np.eye(3).reshape(9, 1))[0][:, 1:]  # less the trace
+    projected = np.kron(np.eye(n), basis)
+    expected = np.linalg.eigvalsh(projected.T @ dense @ projected)[:4]
+    rng = np.random.default_rng(0)
+    found = lowest_fields(X, frames, graph, 6, tol=1e-6, rng=rng, normalised=False)
+    np.testing.assert_allclose(found.values[:2], expected[:2], rtol=0.02, atol=1e-3)
+
+
+def test_ffdiag_finds_the_axes_of_jacobi_rotations():
+    rng = np.random.default_rng(0)
+    turn = np.linalg.qr(rng.normal(size=(20, 4, 4)))[0][:, None]
+    matrices = turn @ (rng.normal(size=(20, 3, 4, 1)) * np.eye(4)) @ turn.swapaxes(2, 3)
+    matrices += 0.01 * rng.normal(size=matrices.shape)
+    matrices = (matrices + matrices.swapaxes(2, 3)) / 2
+    (axes, _, left), (reference, _, least) = ffdiag(matrices), joint_diagonals(matrices)
+    assert left == pytest.approx(least, rel=1e-3)
+    np.testing.assert_allclose(np.abs(axes.swapaxes(1, 2) @ reference).max(axis=1), 1, atol=1e-3)
 
 
 def test_two_spheres_of_unknown_dimension(two_spheres):

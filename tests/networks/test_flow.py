@@ -23,15 +23,15 @@ def test_parameter_counts_of_the_papers():
     assert conv_flow((1, 28, 28), rng).n_parameters == 2_620_192
 
 
-@pytest.mark.parametrize("kind", ["nice", "realnvp", "gin"])
+@pytest.mark.parametrize(("kind", "scale"), [("nice", "mean"), ("realnvp", "mean"), ("gin", "mean"), ("gin", "last")])
 @pytest.mark.parametrize(
     ("shape", "clamp"),
     [*(("dense", clamp) for clamp in CLAMPS), ("convolutional", "atan")]
     + [pytest.param("convolutional", clamp, marks=pytest.mark.slow) for clamp in CLAMPS if clamp != "atan"],
 )
-def test_jacobian_volume_and_inverse(kind, clamp, shape):
+def test_jacobian_volume_and_inverse(kind, scale, clamp, shape):
     rng = np.random.default_rng(3)
-    flow = build(shape, Affine(kind, clamp), 2, rng)
+    flow = build(shape, Affine(kind, clamp, scale=scale), 2, rng)
     theta = flow.initial(rng, identity=False).double()
     rows = torch.from_numpy(rng.normal(size=(4, *flow.shape)))
     codes, volume = flow.encode(theta, rows)
@@ -51,6 +51,15 @@ def test_jacobian_volume_and_inverse(kind, clamp, shape):
             assert volume.abs().max() == 0
         else:
             assert abs(log_det) > 1e-3
+
+
+def test_the_last_scale_is_minus_the_sum_of_the_others():
+    affine, a = Affine("gin", scale="last"), torch.randn(2, 6, 4)
+    s, t = affine.coefficients(a)
+    free = 2 * 0.636 * torch.atan(a[:, :2] / 2)
+    torch.testing.assert_close(s, torch.stack((free[:, 0], free[:, 1], -free[:, 0] - free[:, 1]), 1))
+    torch.testing.assert_close(t, a[:, 3:])
+    assert not affine.has_kernel
 
 
 @pytest.mark.parametrize("shape", ["dense", "convolutional"])

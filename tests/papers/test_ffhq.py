@@ -102,8 +102,10 @@ def test_an_interrupted_sample_goes_on_where_it_was(networks):
     with pytest.raises(KeyboardInterrupt):
         found.sample(6, random_state=0)
     networks.fails_at = None
+    assert (found.n_drawn(6, random_state=0), found.n_drawn(2, random_state=0)) == (3, 2)
     found.sample(6, random_state=0)
     assert networks.drawn == 1 + 6
+    assert found.n_drawn(6, random_state=0) == 6
 
 
 def test_images_are_kept_where_the_caller_says(networks, tmp_path):

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from tests.facts import facts
-from tests.papers.judging import judge, shown, verdicts
+from tests.papers.judging import claim, judge, shown, verdicts
 from unbraid_papers import horan
 from unbraid_papers.bench import Bench
 from unbraid_papers.horan_limits import positions, try_limit
 from unbraid_papers.horan_manifolds import Images, _source, as_rows, decoding, images_of, textbook_lem
+from unbraid_papers.paper import Rows
 
 
 def rows(method, manifold, mccs, **others):
@@ -20,7 +21,7 @@ def rows(method, manifold, mccs, **others):
 
 
 def test_a_manifold_below_the_tolerance_makes_the_claim_partly_true():
-    good, bad = rows("HLLE+ICA", "shapes-xy", [0.99, 0.992]), rows("HLLE+ICA", "faces 2, 3", [0.88, 0.881])
+    good, bad = rows("HLLE+ICA", "shapes-xy", [0.99, 0.992]), rows("HLLE+ICA", "ffhq 2, 3", [0.88, 0.881])
     found = judge(horan.PAPER, "hlle-every-manifold", manifolds=[*good, *bad])
     assert found.verdict == "partly"
     assert found.held == ["shapes-xy"]
@@ -39,13 +40,41 @@ def test_the_best_baseline_counts_and_samples_are_paired():
     )
 
 
-def test_a_perfect_rotation_is_judged_by_manifold():
+def test_a_perfect_map_is_judged_by_manifold():
     good, bad = (
-        rows("HLLE+ICA", "shapes-xy", [0, 0], best_turn=0.99),
-        rows("HLLE+ICA", "faces 2, 3", [0, 0], best_turn=0.93),
+        rows("HLLE+ICA", "shapes-xy", [0, 0], best_map=0.99),
+        rows("HLLE+ICA", "ffhq 2, 3", [0, 0], best_map=0.93),
     )
-    found = judge(horan.PAPER, "perfect-rotation", manifolds=[*good, *bad])
+    found = judge(horan.PAPER, "best-linear-map", manifolds=[*good, *bad])
     assert (found.verdict, found.held) == ("partly", ["shapes-xy"])
+
+
+def test_fewer_faces_than_the_papers_are_not_comparable():
+    good = {"manifolds": Rows(rows("HLLE+ICA", "ffhq 0, 1", [0.99, 0.992]))}
+    found = claim(horan.PAPER, "hlle-every-manifold").judge_on(good, {"manifolds": ()}, "small")
+    assert (found.verdict, found.outcome) == ("not comparable", "reproduced")
+
+
+def test_sub_samples_of_faces_that_are_on_disk(monkeypatch, tmp_path):
+    """Seeds draw other faces of one sample; components that are not drawn are named with what draws them."""
+
+    class Faces:
+        def n_drawn(self, n, random_state):
+            return 499
+
+        def sample(self, n, random_state):
+            return np.zeros((n, 2, 2, 3)), np.arange(2.0 * n).reshape(n, 2)
+
+    loaded = []
+    monkeypatch.setattr("unbraid.datasets.load", lambda name, **options: loaded.append(options) or Faces())
+    bench = Bench("small", tmp_path)
+    first, second = (images_of("ffhq 0, 1", seed, bench) for seed in (0, 1))
+    assert (len(first.X), len(first.X_unseen)) == (400, 100)
+    assert len(np.unique(np.r_[first.factors, first.factors_unseen][:, 0])) == 500
+    assert not np.array_equal(first.factors, second.factors)
+    assert loaded[0]["components"] == (0, 1)
+    with pytest.raises(FileNotFoundError, match=facts("499", "500", "components=(0, 1, 2)")):
+        images_of("ffhq 0, 1, 2", 0, bench)
 
 
 def test_less_is_better_for_jumps():
@@ -133,12 +162,14 @@ def test_samples_are_bytes_fresh_for_each_seed_and_faces_need_weights(tmp_path, 
     bench = Bench("small", tmp_path)
     first, second = (images_of("shapes-xy", seed, bench) for seed in (0, 1))
     assert first.X.dtype == np.uint8
-    assert len(first.X) == 1000
-    assert len(first.X_unseen) == 250
+    assert len(first.X) == 3000
+    assert len(first.X_unseen) == 100
     assert not np.array_equal(first.factors, second.factors)
     monkeypatch.setenv("UNBRAID_DATA", str(tmp_path))
     with pytest.raises(FileNotFoundError, match=facts("digiface_dcgan64.pt", "UNBRAID_DATA")):
-        images_of("faces 0, 1", 0, bench)
+        images_of("DCGAN 0, 1", 0, bench)
+    with pytest.raises(FileNotFoundError, match=facts("unbraid datasets get ffhq")):
+        images_of("ffhq 2, 3", 0, bench)
     with pytest.raises(FileNotFoundError, match=facts("stylegan2-cat.pt", "UNBRAID_DATA")):
         _source("cat2", replace(bench, scale="paper"))
 

@@ -49,8 +49,9 @@ def test_committed_page_is_of_this_paper(name):
     for claim in (*page["claims"], *page["beyond"]):  # as the code of today would judge them
         verdict, parts, held = claim["verdict"], claim["parts"], claim["held"]
         assert verdict in VERDICTS
-        assert (verdict == "reproduced") == (len(held) == len(parts) > 0)
         assert (verdict == "cannot be tried here") == (not parts)
-        assert (verdict == "partly") == (0 < len(held) < len(parts))
+        if verdict != "not comparable":
+            assert (verdict == "reproduced") == (len(held) == len(parts) > 0)
+            assert (verdict == "partly") == (0 < len(held) < len(parts))
     for image in page["images"]:
         assert (DOCS / name / "images" / image["file"]).stat().st_size < 250_000

@@ -1,4 +1,4 @@
-"""The machinery of reproductions, on a paper of five claims whose verdicts are known beforehand."""
+"""The machinery of reproductions, on a paper of six claims whose verdicts are known beforehand."""
 
 import json
 import os
@@ -64,6 +64,7 @@ def paper():
             claim("all", least=2),
             claim("most", least=3),
             claim("none", most=1),
+            claim("shorter", least=2, small="Three numbers in place of all."),
             claim("unsure", least=2, figures=lambda results: {"": Part(2.0, 1.0, 3.0)}),
             claim("untried", experiments=("absent",), figures=lambda results: {"": part(1)}, least=0),
         ),
@@ -76,15 +77,22 @@ def test_verdicts_follow_from_the_figures(paper, tmp_path):
     page = run_paper(paper, "small", tmp_path)
     assert [c.verdict for c in page.claims] == list(VERDICTS)
     assert page.claims[1].held == ["n = 2", "n = 3"]
-    assert "no-such-weights.pt" in page.claims[4].why
+    assert "no-such-weights.pt" in page.claims[5].why
+    assert page.claims[3].reason == "Three numbers in place of all. The figures here agree."
+    assert (
+        paper.claims[3].judge_on({"line": Rows([{"n": 1, "twice": 2}])}, {"line": ()}, "paper").verdict == "reproduced"
+    )
     written = json.loads((tmp_path / "page.json").read_text())
     assert {c["id"]: c["verdict"] for c in written["claims"]} == dict(
-        zip(("all", "most", "none", "unsure", "untried"), VERDICTS)
+        zip(("all", "most", "none", "shorter", "unsure", "untried"), VERDICTS)
     )
     assert written["tables"][0]["rows"] == [[1, 2], [2, 4], [3, 6]]
     assert [p.name for p in (tmp_path / "images").iterdir()] == ["points.png"]
     html = (tmp_path / "page.html").read_text()
-    assert "1 reproduced, 1 partly, 1 not reproduced, 1 cannot tell at this size, 1 cannot be tried here" in html
+    assert ", ".join(f"1 {verdict}" for verdict in VERDICTS) in html
+    for kind, verdict in zip(("good", "look", "bad", "", "", ""), VERDICTS):
+        assert f'<div class="card {kind}"><b>{verdict}</b>' in html
+    assert html.index("<figure>") < html.index('class="card') < html.index("<table>"), "pictures, cards, tables"
     assert "no-such-weights.pt" in html
 
 

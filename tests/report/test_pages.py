@@ -149,7 +149,7 @@ def test_numbers_in_tables_are_rounded_and_set_right():
 
 def test_note_kinds_are_named():
     with pytest.raises(ValueError, match=facts("kind", "'bad'", "'good'", "'look'")):
-        Report("t").note(["x"], "bad")
+        Report("t").note(["x"], "loud")
 
 
 def test_writing_replaces_the_old_page_whole(tmp_path):

@@ -87,7 +87,7 @@ def test_joint_diagonaliser_undoes_a_known_rotation():
 @pytest.mark.parametrize(
     ("rotation", "given", "also", "message"),
     [
-        ("spin", (), {}, ("rotation", "'spin'", "'independence', 'support'")),
+        ("spin", (), {}, ("rotation", "'spin'", "'independence', 'fastica', 'support'")),
         ("labels", (), {}, ("rotation='labels'",)),
         ("pairs", (), {}, ("rotation='pairs'", "fit(X, pairs=pairs)")),
         ("time", (), {"pairs": np.c_[:30, 1:31]}, ("pairs", "rotation='pairs'")),

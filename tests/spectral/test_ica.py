@@ -6,7 +6,15 @@ from scipy.stats import ortho_group
 
 from tests.facts import facts
 from unbraid.metrics import mcc
-from unbraid.spectral.ica import best_rotation, half_density_weights, logcosh, search_near, turns, whitening
+from unbraid.spectral.ica import (
+    best_rotation,
+    fixed_point,
+    half_density_weights,
+    logcosh,
+    search_near,
+    turns,
+    whitening,
+)
 
 STATE = {"n_init": 3, "random_state": np.random.RandomState(0)}
 
@@ -24,6 +32,21 @@ def test_known_mixture_is_undone(contrast, d, source):
     assert mcc(factors, Z @ found.matrix.T) > 0.998
     assert found.converged == 1
     assert found.stability > 0.99
+
+
+@pytest.mark.parametrize("source", ["uniform", "laplace"])
+def test_fastica_is_a_fixed_point_of_the_fourth_power(source):
+    """W = orth(E[(Wz)^3 z^T] - 3 W) up to signs, and the sources of a known mixture."""
+    rng = np.random.default_rng(1)
+    factors = getattr(rng, source)(size=(5000, 3))
+    Y = factors @ rng.normal(size=(3, 3))
+    Z = whitening(Y)(Y)
+    found = fixed_point(Z, np.random.RandomState(0))
+    W = found.matrix
+    u, _, vt = np.linalg.svd((Z @ W.T).T ** 3 @ Z / len(Z) - 3 * W)
+    np.testing.assert_allclose(np.abs(u @ vt @ W.T), np.eye(3), atol=1e-3)
+    assert mcc(factors, Z @ W.T) > 0.99
+    assert (found.converged, found.weighted) == (1, False)
 
 
 def test_no_angle_is_better():

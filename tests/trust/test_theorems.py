@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from unbraid.methods import EVIDENCE, METHODS
-from unbraid.spectral.evidence import ROTATIONS
+from unbraid.spectral.evidence import INDEPENDENT, ROTATIONS
 from unbraid.trust.table import FIGURES
 from unbraid.trust.theorems import CASES, FREE, THEOREMS, helpful, methods_of, theorem_of
 
@@ -40,7 +40,7 @@ def test_every_entry_is_whole(key):
 
 def test_every_method_has_an_entry_and_every_rotation_its_case():
     assert {method.theorem for method in METHODS.values()} <= set(THEOREMS)
-    assert set(CASES["rotation"]["values"]) == set(ROTATIONS) - {"independence"}
+    assert set(CASES["rotation"]["values"]) == set(ROTATIONS) - set(INDEPENDENT)
     for rotation, evidence in ROTATIONS.items():
         found = theorem_of("hessian-ica", rotation=rotation)
         assert found.evidence == ((evidence,) if evidence else ())

@@ -16,7 +16,7 @@ Figure = Callable[[Results], dict[str, Part]]
 VERSIONS = ("as in the paper", "corrected")
 SIZES: Mapping[str, tuple[tuple[str, int], ...]] = {
     "small": (("S2 x S2", 500), ("S2 x S2", 1000), ("S2 x S2", 2000), ("S2 x S2", 4000), ("S2 x S2", 10_000),
-              ("S2 x SO3", 4000), ("S2 x SO3", 10_000), ("S2 x SO3", 20_000), ("S2 x SO3", 30_000)),
+              ("S2 x SO3", 4000), ("S2 x SO3", 10_000), ("S2 x SO3", 30_000)),
     "paper": (("S2 x S2", 1000), ("S2 x S2", 10_000), ("S2 x S2", 100_000), ("S2 x SO3", 10_000),
               ("S2 x SO3", 100_000), ("S2 x S2 x S2", 10_000), ("S2 x S2 x S2", 50_000)),
 }  # fmt: skip
@@ -46,8 +46,8 @@ def try_manifold(cell: Cell, bench: Bench) -> Mapping[str, Any]:
     """Fit with the dimension given, as the paper does, and compare with the truth."""
     data = ub.datasets.load("product-manifold", manifolds=cell["manifold"].split(" x "), random_state=cell["seed"])
     X, states = data.sample(cell["n"], random_state=cell["seed"])
-    curved = cell.get("version", VERSIONS[1]) == VERSIONS[1]
-    model = ub.Geomancer(sum(data.dims), curved=curved, random_state=cell["seed"], progress=False).fit(X)
+    variant = "paper" if cell.get("version") == VERSIONS[0] else "corrected"
+    model = ub.Geomancer(sum(data.dims), variant=variant, random_state=cell["seed"], progress=False).fit(X)
     return {
         "angle": ub.metrics.subspace_angle(data.tangents(states), model.subspaces_),
         "found": len(model.dims_),
@@ -75,16 +75,23 @@ def slope(version: str) -> Figure:
 
 
 def angles(experiment: str, **wanted: Any) -> Figure:
-    """Mean angle over the seeds, of each manifold with the most points that it was tried with."""
+    """Mean angle over the seeds, of each manifold with the most points; a fit that warns counts as a right angle."""
 
     def figure(results: Results) -> dict[str, Part]:
         parts = {}
         for manifold, rows in results[experiment].where(**wanted).groups("manifold"):
             most = int(rows["n"].max())
-            parts[f"{manifold}, {most:,} points"] = mean_part(rows.where(n=most)["angle"])
+            rows = rows.where(n=most)
+            parts[f"{manifold}, {most:,} points"] = mean_part(np.where(rows["said"], np.pi / 2, rows["angle"]))
         return parts
 
     return figure
+
+
+def over_authors(results: Results) -> dict[str, Part]:
+    """Angle of the paper's variant over that of the authors' code on as many points."""
+    rows = results["sizes"].where(manifold="S2 x S2", version=VERSIONS[0])
+    return {f"{n:,} points": mean_part(rows.where(n=n)["angle"] / angle) for n, angle in figures.AUTHORS.items()}
 
 
 def object_angle(representation: str) -> Figure:
@@ -156,11 +163,12 @@ PAPER = Paper(
     title="Disentangling by subspace diffusion (GEOMANCER)",
     reference="Pfau, Higgins, Botev, Racaniere (2020), NeurIPS; read in a review of the field",
     about="Products of spheres and rotation groups in a random frame, and objects that turn under a moving light. The "
-    "version 'as in the paper' takes tangent spaces by principal components; 'corrected', the default here, adds a "
-    "quadratic fit. The dimension is given. Angles are in radians; subspaces drawn at random are about 1.4 away. The "
-    "paper itself was read in a review of the field; figures of the authors' code were measured with it on such data.",
+    "version 'as in the paper' is Geomancer(variant='paper'), Algorithm 1 to the letter; 'corrected', the default "
+    "here, corrects the tangent spaces by a quadratic fit; spheres, failures and objects are of that one. The "
+    "dimension is given. Angles are in radians; subspaces drawn at random are about 1.4 away. The paper itself was "
+    "read in a review of the field; figures of the authors' code were measured with it on such data.",
     experiments=(
-        Experiment("sizes", "Two factors, by the number of points, three seeds.", size_cells, try_manifold),
+        Experiment("sizes", "Two factors, by the number of points, three seeds.", size_cells, try_manifold, version=2),
         Experiment("spheres", "Two to five spheres, three seeds.", sphere_cells, try_manifold),
         Experiment("failures", "Flat factors, and six spheres.", failure_cells, try_manifold),
         Experiment(
@@ -178,23 +186,24 @@ PAPER = Paper(
             "error-falls",
             "The error falls with the number of points.",
             "Pfau et al. 2020, figures of the authors' code",
-            ".313, .237, .183 and .136 rad at 1,000, 2,000, 4,000 and 10,000 points of S2 x S2: power -.36",
+            ".388, .304 and .239 rad at 1,000, 2,000 and 4,000 points of S2 x S2: power -.35",
             "power of n", ("sizes",), slope(VERSIONS[0]), most=-0.1,
-            why="On S2 x SO(3) the paper's version finds no split in few points (the table says in how many); nor does "
-            "the authors' code. Such sizes are left out.",
+            why="On S2 x SO(3) the paper's version finds no split in so few points (the table says in how many); nor "
+            "does the authors' code. Such sizes are left out where two others remain.",
         ),
         PaperClaim(
             "few-submanifolds",
             "Manifolds of five or fewer submanifolds are disentangled.",
-            REVIEW, "no figure", "mean angle", ("spheres",), angles("spheres"), most=0.5,
-            why="Where the sample is too small nothing is split, and the fit says so: each manifold counts with the "
-            "most points that it was tried with.",
+            REVIEW, "no figure", "mean angle; a fit that warns counts as a right angle", ("spheres",),
+            angles("spheres"), most=0.2,
+            why="Each manifold counts with the most points that it was tried with. The table has the angles of the "
+            "fits that warn.",
         ),
         PaperClaim(
             "complex-manifolds-fail",
             "It fails on more complex manifolds.",
             REVIEW, "no figure", "mean angle", ("failures",), angles("failures", manifold=FAILURES[2]), least=1.0,
-            why="Six spheres from 1,000 points at the small scale; how many points six would need is not known.",
+            differs="Six spheres from so few points fail for want of points; how many six would need is not known.",
         ),
         PaperClaim(
             "true-states",
@@ -205,12 +214,14 @@ PAPER = Paper(
             "raw-images-at-chance",
             "On raw images it performs no better than chance.",
             REVIEW, "no figure", "angle below that of random subspaces", ("objects",), below_chance("pixels"), most=0.2,
+            small="1,000 images of 32 x 32: failing on few images says little about many.",
         ),
         PaperClaim(
             "beta-vae-codes-poor",
             "It performs poorly on codes of a beta-VAE.",
             REVIEW, "no figure", "angle below that of random subspaces", ("objects",), below_chance("beta-VAE codes"),
             most=0.2,
+            small="1,000 images of 32 x 32, and a beta-VAE of 400 steps.",
         ),
         PaperClaim(
             "flat-factors",
@@ -220,6 +231,12 @@ PAPER = Paper(
         ),
     ),
     beyond=(
+        PaperClaim(
+            "as-the-authors-code",
+            "The variant 'paper' errs as much as the authors' code.",
+            "their code, measured on such data", ".388, .304 and .239 rad", "angle over that of their code", ("sizes",),
+            over_authors, least=0.95, most=1.05,
+        ),
         PaperClaim(
             "correction-halves-error",
             "A quadratic correction of the tangent spaces halves the error.",

@@ -14,11 +14,11 @@ from unbraid_papers.paper import Cell, Results, Rows
 MOST = 300
 SHOWN_DIGITS = [0, 2, 4, 5, 7, 8]
 COLORS = np.array([[31, 78, 121], [192, 57, 43], [39, 145, 95], [214, 137, 16], [118, 68, 138]]) / 255
-PLAIN: Cell = {"clusters": 5, "points": 100_000, "spread": "std", "rate": 1e-2}
+PLAIN: Cell = {"mixing": "volume-preserving", "clusters": 5, "points": 100_000, "spread": "std", "rate": 1e-2}
 
 
 def kind_of(results: Results, **wanted: Any) -> Rows:
-    """The trials of the paper's recipe, with these things changed."""
+    """The trials of the plain recipe, with these things changed."""
     return results["artificial"].where(**(PLAIN | wanted))
 
 

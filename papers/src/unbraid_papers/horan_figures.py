@@ -9,11 +9,11 @@ from unbraid.report.drawing import BLUE, GREY, RED, as_pictures, figure, panels,
 from unbraid.report.factor_maps import mean_codes
 from unbraid_papers.bench import Bench
 from unbraid_papers.horan_limits import STRETCHES
-from unbraid_papers.horan_manifolds import FACES, SHAPES
+from unbraid_papers.horan_manifolds import FFHQ, SHAPES, TO_THE_LETTER, images_of, n_factors_of
 from unbraid_papers.paper import Results, Rows
 
-COLOURS = (BLUE, RED, "#2a8c6a", "#b8860b", "#7d5ba6", GREY)
-MAPPED = ("HLLE+ICA", "LEM+ICA", "HAE", "AE-2", "IRMAE-2", "VAE-2", "PCA")
+COLOURS = (BLUE, RED, "#2a8c6a", "#b8860b", "#7d5ba6", GREY, "#c2577a", "#4aa3b5", "#8a6d3b", "#5c7f1e", "#333333")
+MAPPED = ("HLLE+ICA", TO_THE_LETTER, "LEM+ICA", "HAE", "AE-2", "IRMAE-2", "VAE-2", "PCA")
 DECODERS = ("HAE", "AE-2", "IRMAE-2", "VAE-2")
 
 
@@ -22,8 +22,41 @@ def _runs(results: Results) -> Rows:
 
 
 def shown_manifold(rows: Rows) -> str:
-    """Faces where there are any."""
-    return FACES[0] if len(rows.where(manifold=FACES[0])) else SHAPES[1]
+    """The paper's faces where there are any."""
+    return FFHQ[0] if len(rows.where(manifold=FFHQ[0])) else SHAPES[1]
+
+
+def draw_faces(results: Results, bench: Bench) -> Any:
+    """A sheet per pair of components: the faces that are nearest to a grid of 5 x 5 values."""
+    names = [m for m, _ in results["manifolds"].groups("manifold") if m in FFHQ and n_factors_of(m) == 2]
+    fig, axes = panels(max(len(names), 1), 2, 3.3, 3.4)
+    for ax, name in zip(axes, names):
+        images = images_of(name, 0, bench)
+        ticks = np.linspace(-1.8, 1.8, 5)
+        picked = [[int(np.square(images.factors - (x, y)).sum(axis=1).argmin()) for x in ticks] for y in ticks[::-1]]
+        show_sheet(ax, np.stack([as_pictures(images.X[row]) for row in picked]))
+        first, second = name.split()[1].strip(","), name.split()[2]
+        ax.set_title(f"{name}: component {first} to the right, {second} upwards", fontsize=8)
+    for ax in axes[len(names) :]:
+        ax.axis("off")
+    return fig
+
+
+def draw_error(results: Results, bench: Bench) -> Any:
+    """Bars of 1 - MCC of HLLE+ICA: what the best linear map of the codes leaves, and what the rotation adds."""
+    rows = results["manifolds"].where(method="HLLE+ICA")
+    names = [name for name, _ in rows.groups("manifold")]
+    embedding = [1 - rows.where(manifold=name)["best_map"].mean() for name in names]
+    total = [1 - rows.where(manifold=name)["mcc"].mean() for name in names]
+    fig = figure(7.2, 2.6)
+    ax = fig.subplots()
+    ax.bar(names, embedding, color=BLUE, label="embedding: left by the best linear map")
+    ax.bar(names, np.subtract(total, embedding), bottom=embedding, color=RED, label="rotation")
+    ax.set_ylabel("1 - MCC of HLLE+ICA", fontsize=8)
+    ax.tick_params(axis="x", labelrotation=30, labelsize=7)
+    ax.legend(fontsize=7, frameon=False)
+    quiet(ax)
+    return fig
 
 
 def draw_scores(results: Results, bench: Bench) -> Any:
@@ -31,7 +64,7 @@ def draw_scores(results: Results, bench: Bench) -> Any:
     rows = _runs(results)
     groups = dict(rows.groups("method"))
     manifolds = [name for name, _ in rows.groups("manifold")]
-    fig = figure(7.2, 3.2)
+    fig = figure(9.0, 3.8)
     ax = fig.subplots()
     ax.boxplot([group["mcc"] for group in groups.values()], widths=0.6, showfliers=False, medianprops={"color": "#222"})
     rng = np.random.default_rng(0)
@@ -40,10 +73,10 @@ def draw_scores(results: Results, bench: Bench) -> Any:
         values = [v for group in groups.values() for v in group.where(manifold=manifold)["mcc"]]
         shifted = np.array(places) + rng.uniform(-0.22, 0.22, len(places))
         ax.plot(shifted, values, ".", color=COLOURS[k % len(COLOURS)], markersize=4, alpha=0.8, label=manifold)
-    ax.set_xticks(range(1, len(groups) + 1), list(groups))
+    ax.set_xticks(range(1, len(groups) + 1), list(groups), rotation=30, ha="right", fontsize=7)
     ax.set_ylabel("MCC", fontsize=8)
     ax.set_ylim(0, 1.03)
-    ax.legend(fontsize=7, frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=5)
+    ax.legend(fontsize=7, frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=6)
     quiet(ax)
     return fig
 
@@ -94,7 +127,7 @@ def draw_isometry(results: Results, bench: Bench) -> Any:
 def draw_strips(results: Results, bench: Bench) -> Any:
     """A block of strips per manifold, one row per model."""
     rows = results["networks"].where(seed=0, method=DECODERS)
-    manifolds = [m for m, _ in rows.groups("manifold") if m in (SHAPES[0], FACES[0])]
+    manifolds = [m for m, _ in rows.groups("manifold") if m in (SHAPES[0], FFHQ[0])]
     fig = figure(3.9, 0.48 * len(manifolds) * len(DECODERS) + 0.3, "compressed")
     axes = fig.subplots(len(manifolds), squeeze=False)[:, 0]
     for ax, manifold in zip(axes, manifolds):

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import unbraid as ub
+from unbraid.spectral import HessianEigenmaps
 from unbraid_papers.bench import Bench
-from unbraid_papers.horan_manifolds import FACES, SHAPES, SIZES, images_of, textbook_lem
+from unbraid_papers.horan_manifolds import DCGAN, FFHQ, SHAPES, SIZES, images_of, textbook_lem
 from unbraid_papers.paper import Cell
 
 STRETCHES = ("square", "2 : 1", "4 : 1", "8 : 1", "log x, exp y")
@@ -17,6 +18,7 @@ RESCALED = ("HLLE+ICA", "LEM+ICA", "LEM+ICA, ours")
 NEIGHBORS = (8, 12, 18, 30, 50, 80)
 N_RESCALED = 1000
 BLOCK = 100_000
+CAPS = (30, 60, 90)  # degrees from the pole; 90 is half of the sphere
 
 
 def _seeds(scale: str) -> range:
@@ -55,7 +57,7 @@ def positions(latents: NDArray[np.float64], factors: str) -> NDArray[np.float64]
 
 
 def neighbor_cells(scale: str) -> list[Cell]:
-    return [{"manifold": m, "k": k} for m in (*SHAPES, *FACES) for k in NEIGHBORS]
+    return [{"manifold": m, "k": k} for m in (*SHAPES, *FFHQ[:3], *DCGAN) for k in NEIGHBORS]
 
 
 def try_neighbors(cell: Cell, bench: Bench) -> Mapping[str, Any]:
@@ -116,6 +118,20 @@ def try_limit(cell: Cell, bench: Bench) -> Mapping[str, Any]:
         if cell["limit"] == "noise":
             X = X + cell["at"] * np.random.default_rng(seed).standard_normal(X.shape)
     return {"mcc": ub.metrics.mcc(factors, ub.HessianICA(n_factors, random_state=seed).fit(X).transform(X))}
+
+
+def sphere_cells(scale: str) -> list[Cell]:
+    return [{"degrees": d, "n": N_RESCALED, "seed": s} for d in CAPS for s in _seeds(scale)]
+
+
+def try_sphere(cell: Cell, bench: Bench) -> Mapping[str, Any]:
+    """Points spread evenly over a cap of a sphere, within so many degrees of its pole; HLLE alone has no ICA."""
+    rng = np.random.default_rng(cell["seed"])
+    height = rng.uniform(np.cos(np.radians(cell["degrees"])), 1, cell["n"])
+    turn, radius = rng.uniform(0, 2 * np.pi, cell["n"]), np.sqrt(1 - height**2)
+    X = np.c_[radius * np.cos(turn), radius * np.sin(turn), height]
+    codes = HessianEigenmaps(2, random_state=cell["seed"]).fit_transform(X)
+    return {"isometry": ub.metrics.local_isometry(X, codes, pairs="closest", max_points=600)}
 
 
 def many_cells(scale: str) -> list[Cell]:

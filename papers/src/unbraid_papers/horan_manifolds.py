@@ -1,14 +1,14 @@
 """The image manifolds of Horan et al. (2021) and the methods that are compared on them."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.decomposition import PCA, FastICA
-from sklearn.manifold import SpectralEmbedding
+from sklearn.manifold import LocallyLinearEmbedding, SpectralEmbedding
+from sklearn.neighbors import KNeighborsRegressor
 
 import unbraid as ub
 from unbraid.manifold.neighbors import closest_pairs
@@ -16,29 +16,36 @@ from unbraid_papers.bench import Bench
 from unbraid_papers.paper import Cell
 
 SHAPES = ("shapes-xy", "shapes-xc")
-FACES = ("faces 0, 1", "faces 2, 3", "faces 4, 5")
-STYLEGAN = ("ffhq", "cat1", "cat2", "horse", "car", "kitchen", "bedroom", "church")
-CLASSICAL = ("HLLE+ICA", "LEM+ICA", "PCA", "PCA+ICA")
-NETS = ("HAE", "AE-2", "IRMAE-2", "VAE-2", "AE-128", "IRMAE-128", "VAE-128")
+FFHQ = ("ffhq 0, 1", "ffhq 2, 3", "ffhq 4, 5", "ffhq 6, 7", "ffhq 8, 9", "ffhq 0, 1, 2")  # the first is the paper's
+DCGAN = ("DCGAN 0, 1", "DCGAN 2, 3", "DCGAN 4, 5")
+STYLEGAN = ("cat1", "cat2", "horse", "car", "kitchen", "bedroom", "church")
+TO_THE_LETTER = "HLLE+fastICA"  # the paper's algorithm: no LTSA term, fastICA with u^4
+CLASSICAL = ("HLLE+ICA", TO_THE_LETTER, "PCA", "PCA+ICA")
+MORE = ("LEM+ICA", "LTSA+ICA", "FastICA", "scikit-learn, best k", "k-NN with labels", "chance")
+PAPERS_HAE = "HAE, paper's loss"
+NETS = ("HAE", PAPERS_HAE, "AE-2", "IRMAE-2", "VAE-2", "AE-128", "IRMAE-128", "VAE-128")
 SEEDS = range(5)
 LEM_NEIGHBORS = (10, 20, 30, 50)
-N_PICTURES = 3000  # of faces at any scale: the paper's number; 1000 are too sparse a sample of them
+BEST_OF = (8, 12, 18, 25, 35, 50, 80)  # neighbours of scikit-learn's hessian; the labels choose
+N_PICTURES = 3000  # of each manifold: the paper's number
+DRAWN_HERE = FFHQ[0]  # the small scale draws these faces (four minutes); others only count where they are on disk
 
 
 class Size(NamedTuple):
-    """How large an experiment is: squares to learn from, unseen images, their side, and the training of networks."""
+    """How large an experiment is: faces of ffhq, unseen images, sides of images, and the training of networks."""
 
-    n: int
+    n_ffhq: int
     n_unseen: int
     side: int | None
+    side_ffhq: int
     preset: str
     steps: int
     steps_hae: int
 
 
 SIZES = {
-    "small": Size(1000, 250, 32, "patches", 200, 200),
-    "paper": Size(3000, 500, None, "paper", 4_700, 47_000),  # 100 and 1000 passes over 3000 images, 64 at a time
+    "small": Size(400, 100, 32, 64, "patches", 200, 200),
+    "paper": Size(3000, 500, None, 128, "paper", 4_700, 47_000),  # 100 and 1000 passes over 3000 images, 64 at a time
 }
 
 
@@ -52,16 +59,31 @@ class Images(NamedTuple):
 
 
 def classical_cells(scale: str) -> list[Cell]:
-    return _cells(_manifolds(scale), CLASSICAL)
+    """Faces of 3,000 images take the textbook's LEM and scikit-learn minutes: those are for ffhq and squares."""
+    more = _cells(SHAPES, MORE[:1]) + _cells(FFHQ, MORE)
+    return (
+        _cells((*SHAPES, *FFHQ, *DCGAN), CLASSICAL) + more + (_cells(STYLEGAN, CLASSICAL) if scale == "paper" else [])
+    )
 
 
 def network_cells(scale: str) -> list[Cell]:
-    return _cells(_manifolds(scale), NETS)
+    """The small scale has squares and the paper's own manifold."""
+    pairs = tuple(m for m in FFHQ if n_factors_of(m) == 2)
+    return _cells((*SHAPES, *pairs, *DCGAN, *STYLEGAN) if scale == "paper" else (*SHAPES, FFHQ[0]), NETS)
 
 
-def _manifolds(scale: str) -> tuple[str, ...]:
-    """Those of StyleGAN2 are for the paper's scale."""
-    return (*SHAPES, *FACES, *STYLEGAN) if scale == "paper" else (*SHAPES, *FACES)
+def n_factors_of(manifold: str) -> int:
+    """Number of factors, two but for a triple of components.
+
+    >>> n_factors_of("ffhq 0, 1, 2"), n_factors_of("shapes-xy")
+    (3, 2)
+    """
+    return len(components_of(manifold)) or 2
+
+
+def components_of(manifold: str) -> tuple[int, ...]:
+    """The components in the name of a manifold of faces."""
+    return tuple(int(word) for word in manifold.replace(",", "").split() if word.isdecimal())
 
 
 def _cells(manifolds: tuple[str, ...], methods: tuple[str, ...]) -> list[Cell]:
@@ -70,12 +92,39 @@ def _cells(manifolds: tuple[str, ...], methods: tuple[str, ...]) -> list[Cell]:
 
 @lru_cache(maxsize=32)
 def images_of(manifold: str, seed: int, bench: Bench) -> Images:
-    """A fresh sample of the manifold for each seed, in bytes as images are stored."""
+    """A sample of the manifold for each seed, in bytes as images are stored.
+
+    Samples are fresh, but for ffhq: its faces are slow to draw, so seeds draw sub-samples, four in five, of one sample.
+    """
     size = SIZES[bench.scale]
-    n = size.n if manifold in SHAPES else N_PICTURES
-    X, factors = _source(manifold, bench).sample(n + size.n_unseen, random_state=seed)
-    X = np.rint(255 * X).astype(np.uint8)
+    if manifold in FFHQ:
+        X, factors = _ffhq(manifold, bench)
+        order = np.random.default_rng(seed).permutation(len(X))
+        X, factors, n = X[order], factors[order], size.n_ffhq
+    else:
+        n = N_PICTURES
+        X, factors = _source(manifold, bench).sample(n + size.n_unseen, random_state=seed)
+        X = np.rint(255 * X).astype(np.uint8)
     return Images(X[:n], factors[:n], X[n:], factors[n:])
+
+
+@lru_cache(maxsize=1)
+def _ffhq(manifold: str, bench: Bench) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
+    """Faces of StyleGAN2 along components of its W; an interrupted drawing goes on where it was."""
+    size = SIZES[bench.scale]
+    faces = ub.datasets.load(
+        "gan-manifold", generator="ffhq", components=components_of(manifold), image_size=size.side_ffhq
+    )
+    n = size.n_ffhq + size.n_unseen
+    there = faces.n_drawn(n, 0)
+    if bench.scale == "small" and there < n and manifold != DRAWN_HERE:
+        raise FileNotFoundError(
+            f"{there} of {n} faces of {manifold} are on disk; the small scale draws {DRAWN_HERE} only (half a second "
+            f"each): datasets.load('gan-manifold', generator='ffhq', components={components_of(manifold)}, "
+            f"image_size=128).sample({n}, random_state=0) draws them, --scale paper all."
+        )
+    X, factors = faces.sample(n, random_state=0)
+    return np.rint(255 * X).astype(np.uint8), factors
 
 
 @lru_cache(maxsize=1)
@@ -83,33 +132,28 @@ def _source(manifold: str, bench: Bench) -> Any:
     side = SIZES[bench.scale].side
     if manifold in SHAPES:
         return ub.datasets.load(manifold, image_size=side or 64)
-    if manifold in FACES:
+    if manifold in DCGAN:
         weights = bench.find("digiface_dcgan64.pt", what="the DCGAN of faces")
-        return _faces(weights, (int(manifold[-4]), int(manifold[-1])), side)
+        return ub.datasets.load(
+            "gan-manifold", weights=weights, components=components_of(manifold), image_size=side or 64
+        )
     subject = manifold.rstrip("12")
     names = (f"stylegan2-{subject}.pt", f"stylegan2-{subject}.pkl")
     weights = bench.find(*names, what=f"StyleGAN2's generator for {subject}")
     return ub.datasets.load("gan-manifold", weights=weights, manifold=manifold, image_size=side or 256)
 
 
-def _faces(weights: Any, components: tuple[int, int], side: int | None) -> Any:
-    """z = 2 (s_1 w_1 + s_2 w_2): unit directions of the second block's principal components, s uniform in [-2, 2]."""
-    options = {"layer": "main.5", "centre": np.zeros(100, np.float32), "n_samples": 2000, "image_size": side}
-    faces = ub.datasets.load("gan-manifold", weights=weights, components=components, **options)
-    lengths = np.linalg.norm(faces.directions.components, axis=1)
-    faces.directions = replace(faces.directions, scales=2 / lengths)
-    return faces
-
-
 def try_classical(cell: Cell, bench: Bench) -> Mapping[str, Any]:
     """One spectral or linear method on one sample."""
-    images, method = images_of(cell["manifold"], cell["seed"], bench), cell["method"]
-    if method == "LEM+ICA":
-        return _scored(cell, images, textbook_lem(images.X, cell["seed"]), None, bench)
-    encode = _encoder(method, images.X, cell["seed"])
-    codes = encode(images.X)
-    found = _scored(cell, images, codes, encode(images.X_unseen), bench)
-    return found | {"best_turn": best_turn(images.factors, codes)} if method == "HLLE+ICA" else found
+    images, method, seed = images_of(cell["manifold"], cell["seed"], bench), cell["method"], cell["seed"]
+    d = n_factors_of(cell["manifold"])
+    if method in ALONE:
+        return _scored(cell, images, ALONE[method](images, d, seed), None, bench)
+    if method == "k-NN with labels":
+        near = KNeighborsRegressor(5, weights="distance").fit(as_rows(images.X), images.factors)
+        return {"mcc": ub.metrics.mcc(images.factors_unseen, near.predict(as_rows(images.X_unseen)))}
+    encode = _encoder(method, images.X, d, seed)
+    return _scored(cell, images, encode(images.X), encode(images.X_unseen), bench)
 
 
 def try_network(cell: Cell, bench: Bench) -> Mapping[str, Any]:
@@ -135,6 +179,7 @@ def _scored(
         bench.keep(cell, codes=np.asarray(codes, np.float32), factors=images.factors, **near, **kept)
     found: dict[str, Any] = {
         "mcc": ub.metrics.mcc(images.factors, codes),
+        "best_map": best_map(images.factors, codes),
         "isometry": ub.metrics.local_isometry(images.X, codes, pairs="closest", max_points=300),
     }
     if unseen is not None:
@@ -142,29 +187,52 @@ def _scored(
     return found
 
 
-def best_turn(factors: NDArray, codes: NDArray, n_angles: int = 90) -> float:
-    """The MCC of two codes, whitened and turned as suits the factors best: what a perfect ICA could reach.
+def best_map(factors: NDArray, codes: NDArray) -> float:
+    """The MCC that the best linear map of the codes would have: what ICA cannot lose is in the embedding.
 
     >>> z = np.random.default_rng(0).normal(size=(2000, 2))
-    >>> best_turn(z, z @ np.array([[0.8, 0.6], [-0.6, 0.8]])) > 0.999
+    >>> best_map(z, z @ np.array([[0.8, 0.6], [-0.6, 0.8]])) > 0.999
     True
     """
-    white = np.linalg.svd(codes - codes.mean(0), full_matrices=False)[0]
-    angles = np.arange(n_angles) * np.pi / 2 / n_angles
-    turns = [np.array([[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]]) for a in angles]
-    return max(ub.metrics.mcc(factors, white @ turn) for turn in turns)
+    design = np.c_[codes, np.ones(len(codes))]
+    fitted = design @ np.linalg.lstsq(design, factors, rcond=None)[0]
+    return float(np.mean([np.corrcoef(a, b)[0, 1] for a, b in zip(factors.T, fitted.T)]))
 
 
-def _encoder(method: str, X: NDArray, seed: int) -> Callable[[NDArray], NDArray]:
+def _encoder(method: str, X: NDArray, d: int, seed: int) -> Callable[[NDArray], NDArray]:
     if method == "PCA":
-        pca = PCA(2, svd_solver="randomized", random_state=seed).fit(as_rows(X))
+        pca = PCA(d, svd_solver="randomized", random_state=seed).fit(as_rows(X))
         return lambda X: pca.transform(as_rows(X))
+    options: dict[str, Any] = {"random_state": seed}
     models = {
-        "HLLE+ICA": lambda: ub.HessianICA(2, selection="closest", random_state=seed),
-        "PCA+ICA": lambda: ub.PCAICA(2, random_state=seed),
+        "HLLE+ICA": lambda: ub.HessianICA(d, selection="closest", **options),
+        TO_THE_LETTER: lambda: ub.HessianICA(d, selection="closest", tangent_weight=0.0, rotation="fastica", **options),
+        "LTSA+ICA": lambda: ub.TangentICA(d, selection="closest", **options),
+        "PCA+ICA": lambda: ub.PCAICA(d, **options),
     }
     encode: Callable[[NDArray], NDArray] = models[method]().fit(X).transform
     return encode
+
+
+def of_pixels(images: Images, d: int, seed: int) -> NDArray:
+    """fastICA of the pixels, as scikit-learn has it."""
+    return FastICA(d, whiten="unit-variance", max_iter=1000, random_state=seed).fit_transform(as_rows(images.X))
+
+
+def best_of_scikit_learn(images: Images, d: int, seed: int) -> NDArray:
+    """scikit-learn's "hessian" and fastICA at the k that is best for the labels: no user can choose it."""
+    Z = PCA(50, svd_solver="randomized", random_state=0).fit_transform(as_rows(images.X))
+    found = []
+    for k in (k for k in BEST_OF if k > d * (d + 3) / 2):
+        embed = LocallyLinearEmbedding(n_neighbors=k, n_components=d, method="hessian", eigen_solver="dense")
+        ica = FastICA(d, whiten="unit-variance", max_iter=1000, random_state=seed)
+        found.append(ica.fit_transform(embed.fit_transform(Z)))
+    return max(found, key=lambda codes: ub.metrics.mcc(images.factors, codes))
+
+
+def shuffled(images: Images, d: int, seed: int) -> NDArray:
+    """Factors of other images: what an MCC of nothing is."""
+    return images.factors[np.random.default_rng(seed).permutation(len(images.factors))]
 
 
 def as_rows(X: NDArray) -> NDArray:
@@ -172,20 +240,28 @@ def as_rows(X: NDArray) -> NDArray:
     return X.reshape(len(X), -1).astype(np.float32) / np.float32(255)
 
 
-def textbook_lem(X: NDArray, seed: int, neighbors: tuple[int, ...] = LEM_NEIGHBORS) -> NDArray[np.float64]:
-    """The two slowest eigenvectors and fastICA; k by the paper's score of local isometry.
+def textbook_lem(X: NDArray, seed: int, neighbors: tuple[int, ...] = LEM_NEIGHBORS, d: int = 2) -> NDArray[np.float64]:
+    """The slowest eigenvectors and fastICA; k by the paper's score of local isometry.
 
     The library's own ``LaplacianICA`` passes over eigenvectors that are functions of earlier ones.
     """
     Z = PCA(50, svd_solver="randomized", random_state=0).fit_transform(as_rows(X))
-    best, kept = -np.inf, np.empty((0, 2))
+    best, kept = -np.inf, np.empty((0, d))
     for k in neighbors:
-        embed = SpectralEmbedding(2, affinity="nearest_neighbors", n_neighbors=k, random_state=seed)
-        codes = FastICA(2, fun="cube", whiten="unit-variance", random_state=seed).fit_transform(embed.fit_transform(Z))
+        embed = SpectralEmbedding(d, affinity="nearest_neighbors", n_neighbors=k, random_state=seed)
+        codes = FastICA(d, fun="cube", whiten="unit-variance", random_state=seed).fit_transform(embed.fit_transform(Z))
         score = ub.metrics.local_isometry(Z, codes, pairs="closest", max_points=300) if len(neighbors) > 1 else 0.0
         if score > best:
             best, kept = score, codes
     return kept
+
+
+ALONE: dict[str, Callable[[Images, int, int], NDArray]] = {  # methods without codes of unseen images
+    "LEM+ICA": lambda images, d, seed: textbook_lem(images.X, seed, d=d),
+    "FastICA": of_pixels,
+    "scikit-learn, best k": best_of_scikit_learn,
+    "chance": shuffled,
+}
 
 
 def trained(cell: Cell, images: Images, bench: Bench) -> Any:
@@ -193,10 +269,11 @@ def trained(cell: Cell, images: Images, bench: Bench) -> Any:
     kind, _, width = cell["method"].partition("-")
     size = SIZES[bench.scale]
     options: dict[str, Any] = {"preset": size.preset, "random_state": cell["seed"], "progress": bench.progress}
-    options |= {"checkpoint": bench.checkpoint(cell), "max_steps": size.steps_hae if kind == "HAE" else size.steps}
-    if kind == "HAE":
+    options |= {"checkpoint": bench.checkpoint(cell), "max_steps": size.steps_hae if "HAE" in kind else size.steps}
+    if "HAE" in kind:
         teacher = ub.HessianICA(2, selection="closest", random_state=cell["seed"])
-        return ub.HessianAutoencoder(2, teacher=teacher, **options).fit(images.X)
+        standardise = kind != PAPERS_HAE
+        return ub.HessianAutoencoder(2, teacher=teacher, standardise=standardise, **options).fit(images.X)
     return {"AE": ub.Autoencoder, "IRMAE": ub.IRMAE, "VAE": ub.VAE}[kind](int(width), **options).fit(images.X)
 
 

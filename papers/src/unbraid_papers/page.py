@@ -4,7 +4,7 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,6 @@ from unbraid.report.study import VERDICT_NOTES
 from unbraid_papers.bench import Bench
 from unbraid_papers.paper import Paper, PaperClaim, Results
 
-COLUMNS = ("verdict", "the paper says", "where", "its figure", "here", "tolerance")
 DPI = 100
 
 
@@ -53,18 +52,16 @@ class Page:
                 self.images.append({"file": f"{drawing.name}.png", "caption": drawing.caption})
 
     def report(self) -> Report:
-        """The HTML page."""
+        """The HTML page: pictures, verdicts as cards, tables."""
         page = Report(self.title, f"{self.reference}. Scale {self.scale}, unbraid {self.unbraid}, {self.made}.")
-        page.section("Verdicts").text(self.about, f"Of {len(self.claims)} claims: {self.summary}.")
-        page.table(COLUMNS, map(_claim_row, self.claims))
-        _add_reasons(page, self.claims)
-        if self.beyond:
-            page.section("What the paper leaves open").table(COLUMNS, map(_claim_row, self.beyond))
-            _add_reasons(page, self.beyond)
+        page.text(self.about, f"Of {len(self.claims)} claims: {self.summary}.")
         if self.figures:
             page.section("Figures")
             for image in self.images:
                 page.figure(self.figures[image["file"].removesuffix(".png")], image["caption"])
+        page.section("Verdicts").cards(map(_card, self.claims))
+        if self.beyond:
+            page.section("What the paper leaves open").cards(map(_card, self.beyond))
         for table in self.tables:
             page.section(table["title"]).table(table["columns"], table["rows"])
         page.section("What was run")
@@ -104,8 +101,8 @@ def page_of(paper: Paper, scale: str, results: Results, missing: Mapping[str, Se
         scale=scale,
         made=time.strftime("%Y-%m-%d"),
         unbraid=__version__,
-        claims=[claim.judge_on(results, missing) for claim in paper.claims],
-        beyond=[claim.judge_on(results, missing) for claim in paper.beyond],
+        claims=[claim.judge_on(results, missing, scale) for claim in paper.claims],
+        beyond=[claim.judge_on(results, missing, scale) for claim in paper.beyond],
         experiments=[
             {
                 "name": e.name,
@@ -128,8 +125,11 @@ def page_of(paper: Paper, scale: str, results: Results, missing: Mapping[str, Se
     )
 
 
-def _claim_row(claim: PaperClaim) -> tuple[str, ...]:
-    return claim.verdict, claim.text, claim.source, claim.paper, claim.here, claim.tolerance
+def _card(claim: PaperClaim) -> tuple[str, str, str, list[str]]:
+    """A claim as a card: colour, verdict, sentence, and the figures of both sides."""
+    said = f"The paper ({claim.source}): {claim.paper}."
+    here = f"Here, {claim.here}. Tolerance: {claim.tolerance}."
+    return VERDICT_NOTES[claim.verdict], claim.verdict, claim.text, [said, here, claim.reason]
 
 
 def _claim_values(claim: PaperClaim) -> dict[str, Any]:
@@ -144,7 +144,7 @@ def _claim_values(claim: PaperClaim) -> dict[str, Any]:
         "tolerance": claim.tolerance,
         "parts": {name: figure.show(claim.percent) for name, figure in claim.parts.items()},
         "held": claim.held,
-        "why": claim.why,
+        "why": claim.reason,
     }
 
 
@@ -160,10 +160,3 @@ def _plain(value: Any) -> Any:
 
 def _experiment_row(e: Mapping[str, Any]) -> tuple[Any, ...]:
     return e["name"], e["cells"], f"{e['cpu_minutes']:.1f}", e["about"]
-
-
-def _add_reasons(page: Report, claims: Iterable[PaperClaim]) -> None:
-    for verdict, kind in VERDICT_NOTES.items():
-        lines = [f"{c.text} {verdict.capitalize()}. {c.why}" for c in claims if c.verdict == verdict and c.why]
-        if lines:
-            page.note(lines, kind)

@@ -7,7 +7,7 @@ tried here".
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -129,13 +129,19 @@ class PaperClaim(Claim):
         Names of the experiments that the figures come from.
     figures : callable ``results -> mapping of name to Part``
         ``results`` maps the names of the experiments to their Rows; parts without rows are left out.
+    small : str
+        What makes the figures of the small scale not comparable with the paper's; ``differs`` is that of any scale.
     """
 
     experiments: tuple[str, ...]
     figures: Callable[[Results], Mapping[str, Part]]
+    _: KW_ONLY
+    small: str = ""
 
-    def judge_on(self, results: Results, missing: Mapping[str, Sequence[str]]) -> Self:
+    def judge_on(self, results: Results, missing: Mapping[str, Sequence[str]], scale: str = "paper") -> Self:
         """This claim with the figures of these results; ``missing`` says what was not there for each experiment."""
+        if scale == "small" and self.small:
+            return replace(self, differs=self.small, small="").judge_on(results, missing)
         there = all(len(results[name]) for name in self.experiments)
         parts = self.figures({name: results[name] for name in self.experiments}) if there else {}
         undecided = ", ".join(name or "the figure" for name in self.judge(parts).undecided)

@@ -108,6 +108,8 @@ def trained(results: Results) -> Iterator[tuple[str, int, Part]]:
         yield f"{method}, {last:,} steps", int(mine["parameters"][0]), mean_part(mine.where(steps=last)["mig"])
 
 
+SHORT = "The training ends at 900 steps; the paper names no number, and the large study has 300,000."
+
 PAPER = Paper(
     name="scale",
     title="Does disentanglement come with scale?",
@@ -148,6 +150,7 @@ PAPER = Paper(
             ("compute",),
             growth("beta-VAE (4)"),
             least=0.0,
+            small=SHORT,
         ),
         PaperClaim(
             "beta-vae-above-vae",
@@ -158,6 +161,7 @@ PAPER = Paper(
             ("compute",),
             advantage,
             least=0.0,
+            small=SHORT,
         ),
         PaperClaim(
             "clip-scale",

@@ -35,6 +35,9 @@ class HessianAutoencoder(AutoencoderEstimator):
     teacher_points : int, optional
         The teacher is fitted on at most this many rows, drawn at random, and gives the others their codes by its
         ``transform``. By default it sees all.
+    standardise : bool
+        Whether the networks work with codes of mean 0 and standard deviation 1. False is the paper's loss, in the
+        teacher's unit; a decoder fed with such codes learns several times slower.
     **settings
         See :class:`~unbraid.autoencoders.base.AutoencoderEstimator`.
 
@@ -43,10 +46,10 @@ class HessianAutoencoder(AutoencoderEstimator):
     teacher_ : the fitted teacher
     n_factors_ : int
     code_mean_, code_std_ : arrays, one number a factor
-        Of the teacher's codes. The networks work with codes of mean 0 and standard deviation 1: a decoder fed with
-        codes in the teacher's unit learns several times slower.
+        What the networks' codes are multiplied by and shifted to, in the teacher's unit: mean and standard deviation of
+        the teacher's codes, or 0 and 1 where they are not standardised.
     history_ : list of dict
-        ``loss``, ``codes`` (the encoder's squared error, in standard deviations of the teacher's codes) and
+        ``loss``, ``codes`` (the encoder's squared error, in the unit of the networks' codes) and
         ``reconstruction`` (the decoder's).
     weights_ : dict of arrays
     n_steps_, stopped_, likelihood_, row_shape_, unit_, center_, scale_
@@ -68,6 +71,7 @@ class HessianAutoencoder(AutoencoderEstimator):
         "n_factors": COUNT_OR_AUTO,
         "teacher": (Having(("fit", "transform")), None),
         "teacher_points": (Whole(2), None),
+        "standardise": (bool,),
     }
 
     def __init__(
@@ -76,11 +80,13 @@ class HessianAutoencoder(AutoencoderEstimator):
         *,
         teacher: Any = None,
         teacher_points: int | None = None,
+        standardise: bool = True,
         **settings: Any,
     ):
         super().__init__(n_factors, **settings)  # type: ignore[arg-type]
         self.teacher = teacher
         self.teacher_points = teacher_points
+        self.standardise = standardise
 
     @property
     def selection_(self) -> Any:
@@ -111,7 +117,9 @@ class HessianAutoencoder(AutoencoderEstimator):
         fitted = np.asarray(teacher.fit_transform(seen), dtype=np.float32)
         self.teacher_ = teacher
         self.n_factors_ = fitted.shape[1]
-        self.code_mean_, self.code_std_ = fitted.mean(0), np.maximum(fitted.std(0), np.finfo(np.float32).tiny)
+        self.code_mean_, self.code_std_ = np.zeros_like(fitted[0]), np.ones_like(fitted[0])
+        if self.standardise:
+            self.code_mean_, self.code_std_ = fitted.mean(0), np.maximum(fitted.std(0), np.finfo(np.float32).tiny)
         if points.endless:
             return
         self._codes = np.empty((points.n, self.n_factors_), np.float32)
@@ -136,7 +144,7 @@ class HessianAutoencoder(AutoencoderEstimator):
         yield Loss("model", loss, {"loss": loss, "codes": codes, "reconstruction": reconstruction})
 
     def _standard(self, codes: Any) -> Tensor:
-        """The teacher's codes with mean 0 and standard deviation 1."""
+        """The teacher's codes in the unit of the networks' codes."""
         return torch.from_numpy(((np.asarray(codes) - self.code_mean_) / self.code_std_).astype(np.float32))
 
     def _codes_of(self, rows: Rows, most: int | None = None) -> np.ndarray:

@@ -8,8 +8,10 @@ import numpy as np
 from unbraid.estimator.base import Estimator
 from unbraid.estimator.summary import Fact, Section, Summary, title_of, training_section
 from unbraid.trust.table import FIGURES
+from unbraid.trust.warnings import format_warning
 
 if TYPE_CHECKING:
+    from unbraid.autoencoders.additive import SumOfParts
     from unbraid.autoencoders.base import AutoencoderEstimator
     from unbraid.autoencoders.irmae import IRMAE
     from unbraid.autoencoders.ivae import IVAE
@@ -63,6 +65,15 @@ def variational(shown: Summary, model: "VAE") -> Summary:
     )
     sections = [kl, *shown.sections] if model.history_ else shown.sections
     return replace(shown, facts=[fact, *shown.facts], sections=sections, order=[float(v) for v in model.kl_])
+
+
+def of_parts(shown: Summary, model: "SumOfParts") -> Summary:
+    """Add what the parts of an additive decoder are worth."""
+    shares = ", ".join(f"{share:.2f}" for share in model.part_shares_)
+    facts = [Fact.of("additive_fit", f"{model.explained_:.3f}"), Fact.of("part_shares", shares)]
+    low = model.explained_ < FIGURES["additive_fit"].limit()
+    concerns = [format_warning("UB130", share=100 * model.explained_)] if low else []
+    return replace(shown, facts=[*facts, *shown.facts], concerns=[*shown.concerns, *concerns], checked=True)
 
 
 def with_condition(shown: Summary, model: "IVAE") -> Summary:

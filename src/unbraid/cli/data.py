@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 TABLES = (".csv", ".tsv", ".parquet", ".feather", ".xlsx")
 DRAWN = 3000  # observations of a data set, unless --points is given
+DEGREES = 50  # range of an angle above which it is not in radians
 
 
 @dataclass(frozen=True)
@@ -163,7 +164,7 @@ def _from_file(request: Request) -> Data:
         raise ValueError(f"--points and --option are for built-in data sets; {request.data} is a file or folder.")
     size = None if request.resize is None else _size(request.resize)
     is_table = Path(request.data).suffix.lower() in TABLES
-    named = None if request.factors_from is None else names_in(request.factors_from)
+    named, kinds = (None, []) if request.factors_from is None else _named(request.factors_from)
     X = open_data(
         request.data,
         request.key,
@@ -173,8 +174,23 @@ def _from_file(request: Request) -> Data:
         divide=request.divide,
     )
     evidence = {name: _evidence(request, name, where) for name, where in request.evidence.items()}
-    factors, columns = (None, None) if named is None else _factors(request, named)
-    return Data(Observations(X, factors=factors, **evidence), columns)
+    factors, columns, factor_kinds = (None, None, None) if named is None else _factors(request, named, kinds)
+    return Data(Observations(X, factors=factors, **evidence), columns, factor_kinds)
+
+
+def _named(text: str) -> tuple[list[str], list[str]]:
+    """Names of known factors, and the kind of each, "" where none is declared.
+
+    >>> _named("angle:circle, height")
+    (['angle', 'height'], ['circle', ''])
+    """
+    from unbraid.metrics.kinds import WIDTHS
+
+    parts = [name.rpartition(":") for name in names_in(text)]
+    return (
+        [name if kind in WIDTHS else f"{name}{colon}{kind}" for name, colon, kind in parts],
+        [kind if name and kind in WIDTHS else "" for name, colon, kind in parts],
+    )
 
 
 def _evidence(request: Request, name: str, where: str) -> Any:
@@ -219,16 +235,28 @@ def _columns(request: Request, factors: list[str]) -> list[str]:
     return [name for name in names_of(Path(request.data)) if name not in known]
 
 
-def _factors(request: Request, names: list[str]) -> tuple[Any, list[str]]:
-    """Columns of the same table, arrays beside the data, or files of their own, to be scored by; and their names."""
+def _factors(request: Request, names: list[str], kinds: list[str]) -> tuple[Any, list[str], list[str] | None]:
+    """Columns of the same table, arrays beside the data, or files of their own, to be scored by; their names, and
+    their kinds if some are declared."""
     import numpy as np
+
+    from unbraid.metrics.kinds import WIDTHS
 
     parts = [_array(request.data, name, "--factors-from") for name in names]
     parts = [np.unique(part, return_inverse=True)[1] if part.dtype.kind == "U" else part for part in parts]
-    columns = [
-        single for name, part in zip(names, parts) for single in _each(name, 1 if part.ndim < 2 else part.shape[1])
-    ]
-    return np.column_stack(parts), columns
+    widths = [1 if part.ndim < 2 else part.shape[1] for part in parts]
+    columns = [single for name, width in zip(names, widths) for single in _each(name, width)]
+    declared = []
+    for name, part, kind, width in zip(names, parts, kinds, widths):
+        if kind == "circle" and np.ptp(part) > DEGREES:
+            raise ValueError(
+                f"--factors-from {name}:circle: an angle is in radians, and this one ranges over {np.ptp(part):.4g}. "
+                "Divide degrees by 57.29578."
+            )
+        if width % WIDTHS[kind or "interval"]:
+            raise ValueError(f"--factors-from {name}:{kind}: a {kind} has {WIDTHS[kind]} columns; received {width}.")
+        declared += [kind or "interval"] * (width // WIDTHS[kind or "interval"])
+    return np.column_stack(parts), columns, declared if any(kinds) else None
 
 
 def _each(name: str, count: int) -> list[str]:

@@ -41,6 +41,18 @@ def fit(
             "times as slow.",
         ),
     ] = None,
+    outliers: Annotated[
+        str | None,
+        typer.Option(
+            metavar="clip|nan|keep",
+            help="Rows that do not belong to the rest are left out of the fit, and their codes kept within the range "
+            "of the others (the default) or NaN; keep fits all rows alike.",
+        ),
+    ] = None,
+    units: Annotated[
+        str | None,
+        typer.Option(metavar="auto|given", help="Whether columns in other units are scaled (the default)."),
+    ] = None,
     augment: Annotated[
         str | None, typer.Option(metavar="NAME", help="Augmentation, for self-supervised-gin: affine.")
     ] = None,
@@ -59,7 +71,8 @@ def fit(
         str | None,
         typer.Option(
             metavar="FILE|NAMES",
-            help="Known factors to score the codes by: columns or arrays of the same file, or a file.",
+            help="Known factors to score the codes by: columns or arrays of the same file, or a file; name:circle for "
+            "an angle in radians.",
         ),
     ] = None,
     json: Annotated[
@@ -89,7 +102,7 @@ def fit(
         "--factors": None if factors is None else number(factors, "--factors", "auto"),
         "--neighbors": None if neighbors is None else number(neighbors, "--neighbors", "auto"),
         "--landmarks": None if landmarks is None else number(landmarks, "--landmarks", "auto", "all"),
-        "--trust": trust,
+        "--trust": trust, "--outliers": outliers, "--units": units,
         "--steps": steps, "--max-seconds": max_seconds, "--device": device, "--augment": augment,
     }  # fmt: skip
     if method != AUTO:

@@ -15,6 +15,8 @@ PARAMETERS = {
     "--neighbors": "n_neighbors",
     "--landmarks": "n_landmarks",
     "--trust": "trust",
+    "--outliers": "outliers",
+    "--units": "units",
     "--steps": "max_steps",
     "--max-seconds": "max_seconds",
     "--device": "device",

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +12,15 @@ from numpy.typing import NDArray
 from unbraid.data.rows import Rows
 from unbraid.diagnosis.findings import Finding, finding, measured
 from unbraid.manifold.neighbors import Floats, distinct_rows
-from unbraid.manifold.reduction import FINEST, Look, affordable_rows, fit_reduction
+from unbraid.manifold.reduction import FINEST, Look, Reduction, affordable_rows, reduce_rows
 from unbraid.manifold.spectra import structure
 from unbraid.manifold.surroundings import apart, off_tangent
 from unbraid.spectral.selection import estimated_dimension
 from unbraid.trust.table import FIGURES
 from unbraid.trust.warnings import UnbraidWarning
+
+if TYPE_CHECKING:  # made only where something is wrong with the data
+    from unbraid.manifold.screening import Screen
 
 Fitted = TypeVar("Fitted")
 
@@ -83,8 +86,10 @@ class Survey:
 
     def points_of(self, rows: NDArray[np.intp]) -> Floats:
         """Rows of the data by their numbers, in increasing order, in the principal components above the noise."""
-        blocks = [self.look.reduction(block) for block in Rows(self.source).picked(rows)]
-        return np.concatenate(blocks)[:, : self.points.shape[1]]
+        look = self.look
+        blocks = [_placed(block, look.reduction, look.screen) for block in Rows(self.source).picked(rows)]
+        found = np.concatenate(blocks)[:, : self.points.shape[1]]
+        return np.where(np.isnan(found), 0.0, found)  # outliers have no place: the middle
 
     def leading(self, points: Floats) -> Floats:
         """As many principal components as there are factors."""
@@ -96,6 +101,14 @@ class Survey:
         return off_tangent(self.points[:, :LOCAL_COMPONENTS], self.d)
 
 
+def _placed(rows: NDArray, reduction: Reduction, screen: "Screen | None") -> Floats:
+    """Rows in principal components; NaN for outliers."""
+    if screen is None:
+        return reduction(rows)
+    rows = screen.filled(rows, reduction)
+    return np.where(screen.odd(rows, reduction)[:, None], np.nan, reduction(rows))
+
+
 def survey_of(X: Any, n_factors: int | str, rng: np.random.RandomState) -> tuple[Survey, float]:
     """Read some of the rows, reduce them and estimate their dimension; also return the figure of their structure."""
     source = Rows(X)
@@ -104,11 +117,16 @@ def survey_of(X: Any, n_factors: int | str, rng: np.random.RandomState) -> tuple
     few = affordable_rows(source.n_features, source.float_dtype.itemsize, len(rows))
     seen = np.sort(rng.permutation(len(rows))[:few])
     sample = np.concatenate(list(source.picked(rows[seen])))
-    reduction = fit_reduction(sample, n_components=None)
+    table = len(source.row_shape) == 1
+    reduction, sample, inside, screen = reduce_rows(sample, n_components=None, table=table)
+    examined = len(rows)
     if few < len(rows):
-        points = np.concatenate([reduction(block) for block in source.picked(rows)])
+        points = np.concatenate([_placed(block, reduction, screen) for block in source.picked(rows)])
+        inside = np.isfinite(points[:, 0])
+        points = points[inside]
     else:
-        points = np.asarray(sample @ reduction.components.T, dtype=np.float64)  # it is centred already
+        points = np.asarray(sample @ reduction.within.T, dtype=np.float64)  # it is centred already
+    rows = rows if inside is None else rows[inside]
     first = distinct_rows(points)[0]
     if len(first) < FEWEST_ROWS:
         raise ValueError(
@@ -117,12 +135,13 @@ def survey_of(X: Any, n_factors: int | str, rng: np.random.RandomState) -> tuple
         )
     structured = structure(sample, rng)
     least = 1 if n_factors == "auto" else int(n_factors) + 1
-    look = Look(reduction, points, n, FIGURES["structure"].holds(structured), rows)
+    holds = FIGURES["structure"].holds(structured)
+    look = Look(reduction, points, n, holds, rows, screen=screen, n_odd=examined - len(rows))
     kept = look.truncated(max(reduction.size_for(FINEST), least))
     look = replace(look, dimension=estimated_dimension(kept) if n_factors == "auto" else None)
     points = kept.points[first]
     d = max(1, min(int(n_factors) if look.dimension is None else look.dimension.dim, points.shape[1]))
-    return Survey(X, look, sample, rows[first], points, d, len(source.row_shape) == 1), structured
+    return Survey(X, look, sample, rows[first], points, d, table), structured
 
 
 def survey_findings(survey: Survey, structured: float) -> list[Finding]:
@@ -130,6 +149,7 @@ def survey_findings(survey: Survey, structured: float) -> list[Finding]:
     found = [_structure(survey, structured)]
     if not found[0].holds:
         return found
+    found += [_outliers(survey)] if survey.look.n_odd else []
     found += [_units(survey)] if survey.is_table else []
     found.append(_connected(survey))
     return found if survey.disconnected else [*found, _dimension(survey), _noise(survey), _linear(survey)]
@@ -154,8 +174,20 @@ def _structure(survey: Survey, figure: float) -> Finding:
     return measured("structure", figure, words)
 
 
+def _outliers(survey: Survey) -> Finding:
+    examined = len(survey.look.points) + survey.look.n_odd
+    words = (
+        f"{survey.look.n_odd} of {examined} rows do not belong to the rest: they lie far from all others, or repeat "
+        "one row. They were left out."
+    )
+    return measured("outliers", survey.look.n_odd / examined, words, otherwise=None)
+
+
 def _units(survey: Survey) -> Finding:
+    scale = survey.look.reduction.scale
     variances = survey.sample.var(axis=0, dtype=np.float64)
+    if scale is not None:
+        variances = np.divide(variances, scale**2, out=np.zeros_like(variances), where=scale > 0)
     largest = int(variances.argmax())
     share = float(variances[largest] / variances.sum())
     holds = True if FIGURES["column_share"].holds(share) or np.sum(variances > 0) == 1 else None
@@ -164,6 +196,8 @@ def _units(survey: Survey) -> Finding:
         if holds
         else f"Column {largest} (counted from 0) holds {100 * share:.3g} % of the variance; the others hardly matter."
     )
+    if scale is not None and ((scale > 0) & (scale != 1)).any():
+        words += " It was scaled down to the spread of the others."
     return finding("column_share", holds, share, words)
 
 

@@ -3,7 +3,8 @@
 A claim has parts (a data set, a noise level, a method; a single one has the name ""), each with a figure, and a
 tolerance for these figures: the claim is "reproduced" if all parts are within it, "partly" if some are, "not
 reproduced" if none is. A part whose interval includes the threshold is undecided; if all are, the verdict is "cannot
-tell at this size". A claim without figures "cannot be tried here".
+tell at this size". Figures from fewer points or shorter training than the paper's are "not comparable" with it, however
+well they agree. A claim without figures "cannot be tried here".
 """
 
 import re
@@ -13,8 +14,9 @@ from math import inf, isnan
 from typing import NamedTuple, Self
 
 REPRODUCED, PARTLY, NOT_REPRODUCED = "reproduced", "partly", "not reproduced"
-CANNOT_TELL, CANNOT_BE_TRIED = "cannot tell at this size", "cannot be tried here"
-VERDICTS = (REPRODUCED, PARTLY, NOT_REPRODUCED, CANNOT_TELL, CANNOT_BE_TRIED)
+NOT_COMPARABLE, CANNOT_TELL, CANNOT_BE_TRIED = "not comparable", "cannot tell at this size", "cannot be tried here"
+VERDICTS = (REPRODUCED, PARTLY, NOT_REPRODUCED, NOT_COMPARABLE, CANNOT_TELL, CANNOT_BE_TRIED)
+AGREEMENT = {REPRODUCED: "agree", PARTLY: "agree in part", NOT_REPRODUCED: "disagree", CANNOT_TELL: "do not decide"}
 
 
 class Part(NamedTuple):
@@ -80,6 +82,8 @@ class Claim:
         The limits themselves are excluded: "more than" instead of "at least".
     percent : bool
         Show figures as percentages.
+    differs : str
+        What makes the figures not comparable with the paper's: fewer points, shorter training, other data.
     why : str
         Why the figures differ from the paper's, or what was done differently.
     parts : mapping of name to Part
@@ -92,6 +96,8 @@ class Claim:
     'partly'
     >>> claim.judge({"a": part(0.9)}).verdict, claim.judge({"": Part(0.96, 0.9, 1.0)}).verdict, claim.verdict
     ('not reproduced', 'cannot tell at this size', 'cannot be tried here')
+    >>> replace(claim, differs="100 points in place of 1,000.").judge({"a": part(0.99)}).verdict
+    'not comparable'
     """
 
     id: str
@@ -104,6 +110,7 @@ class Claim:
     most: float = inf
     exclusive: bool = False
     percent: bool = False
+    differs: str = ""
     why: str = ""
     parts: Mapping[str, Part] = field(default_factory=dict)
 
@@ -126,6 +133,11 @@ class Claim:
 
     @property
     def verdict(self) -> str:
+        return NOT_COMPARABLE if self.differs and self.parts else self.outcome
+
+    @property
+    def outcome(self) -> str:
+        """The verdict by the figures alone, whatever makes them not comparable."""
         found = {self.holds(figure) for figure in self.parts.values()}
         if not found:
             return CANNOT_BE_TRIED
@@ -167,9 +179,15 @@ class Claim:
     @property
     def words(self) -> str:
         """Verdict, sentence and both figures."""
-        return (
-            f"{self.verdict.capitalize()}: {self.text} Here, {self.here}; the paper: {self.paper}. {self.why}".strip()
-        )
+        said = f"{self.verdict.capitalize()}: {self.text} Here, {self.here}; the paper: {self.paper}."
+        return f"{said} {self.reason}".strip()
+
+    @property
+    def reason(self) -> str:
+        """What makes it not comparable, what the figures say nevertheless, and what else there is to say."""
+        if not (self.differs and self.parts):
+            return self.why
+        return f"{self.differs} The figures here {AGREEMENT[self.outcome]}. {self.why}".strip()
 
     @property
     def value(self) -> float:

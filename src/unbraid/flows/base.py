@@ -18,7 +18,7 @@ from unbraid.flows.graphs import DecoderGraph, EncoderGraph, example_rows
 from unbraid.flows.spectrum import count_above_noise, warn_of_uncertain_count
 from unbraid.flows.summary import summary_of
 from unbraid.flows.training import ConditionBatches, FlowSchedule, FlowTrainer
-from unbraid.networks.coupling import CLAMPS, Affine
+from unbraid.networks.coupling import CLAMPS, SCALES, Affine
 from unbraid.networks.flow import Flow, conv_flow, dense_flow
 from unbraid.networks.layout import as_images, as_rows
 from unbraid.training.estimator import TrainedEstimator, check_spread
@@ -41,12 +41,15 @@ class FlowEstimator(TrainedEstimator):
         "n_blocks": (*COUNT, tuple, list, None),
         "hidden": (*COUNT, tuple, list, None),
         "clamp": tuple(CLAMPS),
+        "scale": tuple(SCALES),
         "noise": (Number(0), "auto", Hint("The papers use 0.01.")),
         "n_init": COUNT,
         "n_factors": COUNT_OR_AUTO,
         "validation_fraction": (Number(0, below=1),),
         "patience": COUNT,
         "tol": (Number(),),
+        "betas": (tuple, list, Hint("Adam's usual pair is (0.9, 0.999).")),
+        "drop": (Number(0, 1), Hint("The papers drop the rate at epoch 50 of 80: 0.625.")),
         "engine": ENGINES,
         "precision": ("float32", Hint("In less, flows lose the digits of small variances.")),
     }
@@ -59,12 +62,15 @@ class FlowEstimator(TrainedEstimator):
         n_blocks: int | tuple[int, int, int] | None = None,
         hidden: int | tuple[int, int, int] | None = None,
         clamp: str = "atan",
+        scale: str = "mean",
         noise: float | str = "auto",
         n_init: int = 4,
         n_factors: int | str = "auto",
         validation_fraction: float = 0.1,
         patience: int = 5,
         tol: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.99),
+        drop: float = 0.625,
         engine: str = "auto",
         batch_size: int = 1000,
         max_steps: int = 800,
@@ -83,12 +89,15 @@ class FlowEstimator(TrainedEstimator):
         self.n_blocks = n_blocks
         self.hidden = hidden
         self.clamp = clamp
+        self.scale = scale
         self.noise = noise
         self.n_init = n_init
         self.n_factors = n_factors
         self.validation_fraction = validation_fraction
         self.patience = patience
         self.tol = tol
+        self.betas = betas
+        self.drop = drop
         self.engine = engine
 
     @property
@@ -117,7 +126,7 @@ class FlowEstimator(TrainedEstimator):
         return (n_features,)
 
     def _build(self, rng: np.random.Generator, n_models: int) -> Flow:
-        affine, shape = Affine(self._kind, self.clamp), self._network_shape
+        affine, shape = Affine(self._kind, self.clamp, scale=self.scale), self._network_shape
         if len(shape) == 3:
             blocks: Any = (4, 4, 2) if self.n_blocks is None else self.n_blocks
             hidden: Any = (16, 32, None) if self.hidden is None else self.hidden
@@ -229,6 +238,8 @@ class FlowEstimator(TrainedEstimator):
             patience=self.patience,
             tol=self.tol,
             eval_every=self._eval_every(len(flow.shape) > 1),
+            betas=(self.betas[0], self.betas[1]),
+            drop=self.drop,
         )
         placed = flow.to(device.torch_device)
         forward = self._forward_of(placed, device.torch_device)

@@ -13,12 +13,15 @@ from unbraid.flows import checks
 from unbraid.flows.conditions import Classes, Condition, Continuous, SoftLabels
 from unbraid.flows.density import Density
 from unbraid.flows.families import FAMILIES, class_nll, class_parameters, log_densities, one_hot
-from unbraid.flows.spectrum import class_information
+from unbraid.flows.leftover import MOST_CODES, leftover, warn_of_leftover
+from unbraid.flows.spectrum import agreement, class_information, found_again, warn_of_disagreement
 from unbraid.flows.summary import sampled
 from unbraid.flows.training import encode_on_device
 from unbraid.methods import method_of_class
 from unbraid.networks.flow import Flow
 
+TIE = 0.1  # nats per point: what 2,000 held-out points cannot tell apart
+COMPARED = 1000  # held-out points whose codes are compared from start to start
 MOST_IMAGES = 8000  # whose codes are described; each takes some milliseconds
 
 
@@ -58,9 +61,28 @@ class ConditionalFlow(Density):
 
         evaluate = self._evaluation(flow, condition, rows, values, (train, held), labels, split)
         identity = self._flow_identity(seed, given, flow)
-        self._train(condition, take, evaluate, flow, training, identity)
+        some = rows[torch.from_numpy(held[:COMPARED])]
+        self._train(condition, take, evaluate, flow, training, identity, self._chooser(flow, some))
         self._describe(X, values, labels, after)
         return self
+
+    def _chooser(self, flow: Flow, rows: Tensor) -> Any:
+        """Of starts as likely as the best, the one whose codes agree most with the others; sets ``found_again_``.
+
+        Where classes hardly touch, a wrong start is as likely as a right one, but each is wrong in its own way.
+        """
+
+        def choose(scores: np.ndarray, theta: Tensor) -> int:
+            ties = np.flatnonzero(scores <= scores.min() + TIE)
+            if len(ties) == 1:
+                self.found_again_ = np.full(flow.n_features, np.nan)
+                return int(ties[0])
+            codes = flow.select(*ties).encode(theta[ties], rows, batch_size=1000)[0].double().numpy()
+            kept = int(np.argmax(agreement(codes))) if len(ties) > 2 else int(np.argmin(scores[ties]))
+            self.found_again_ = found_again(codes, kept)
+            return int(ties[kept])
+
+        return choose
 
     @property
     def _needs_labels(self) -> bool:
@@ -143,7 +165,7 @@ class ConditionalFlow(Density):
             weights = _class_weights(values, labels)
             centre, stds = _within_classes(r, weights.numpy())
         self._rank(*self._reach(r.astype(X.dtype), r - centre, rng))
-        self.stds_ = stds[self.order_]
+        self.stds_, self.found_again_ = stds[self.order_], self.found_again_[self.order_]
         if continuous:
             self.information_ = 0.5 * np.log(np.maximum(r.var(0) / stds**2, 1))[self.order_]
             self.middle_ = np.median(r, 0)[self.order_]
@@ -154,7 +176,12 @@ class ConditionalFlow(Density):
         logs = log_densities(self._family, r[some][:, self.order_], (self.parameters_[0], self.parameters_[1]))
         self.information_ = class_information(logs, weights[some].argmax(1).numpy(), self.priors_)
         self.middle_ = self._family.link(np.median(r, 0)[self.order_])
+        self.leftover_ = float("nan")
+        if labels.kind == "classes" and self.latent == "normal":
+            self.leftover_ = leftover(r[:, self.order_[: min(self.n_informative_, MOST_CODES)]], values)
         if self._needs_labels:
+            warn_of_leftover(self.leftover_)
+            warn_of_disagreement(self.found_again_, self.n_informative_)
             warn_of_few_conditions(len(self.classes_), self.n_informative_)
 
     def _summary(self) -> Summary:

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from unbraid.flows.spectrum import standardised
-from unbraid.flows.training import BETAS, FlowTrainer, Forward
+from unbraid.flows.training import FlowTrainer, Forward
 from unbraid.networks.flow import Flow
 from unbraid.training.batches import Batch
 from unbraid.training.trainer import Group, Loss, Trainer
@@ -107,7 +107,7 @@ def follow(
         loss = loss + WEIGHT * consensus.distance(r[0], target)
         yield Loss("one", loss, {"loss": loss})
 
-    group = Group(("one",), schedule.learning_rate / 10, BETAS)
+    group = Group(("one",), schedule.learning_rate / 10, schedule.betas)
     following = Trainer(
         nn.ModuleDict({"one": parameters}), {"one": group}, objective, trainer.source, schedule, trainer.device
     )

@@ -25,17 +25,26 @@ class GIN(ConditionalFlow):
         Blocks and sub-network widths; the papers' by default (8 blocks; 4, 4, 2 for images).
     clamp : {"atan", "steep-atan", "tanh"}
         How the log-scales are bounded; the authors' by default.
+    scale : {"mean", "last"}
+        How log-scales sum to 0: less their mean, as in the authors' code, or the last as minus the sum of the others,
+        as in the paper. "last" bounds all but the last one, and has no fused kernel.
     max_steps, learning_rate, patience, tol :
         Steps of Adam; the rate drops to a tenth, and then the training ends, once the held-out likelihood has not
-        risen by ``tol`` nats per feature in ``patience`` evaluations (every 50 steps; 100 on images). The drop comes
-        at 5/8 of ``max_steps`` at the latest. The default rate suits small flows; images want 3e-4 to 1e-3.
+        risen by ``tol`` nats per feature in ``patience`` evaluations (every 50 steps; 100 on images). The default rate
+        suits small flows; images want 3e-4 to 1e-3.
+    betas : pair of float
+        Adam's. The second moment forgets in 100 steps by default; the papers have the usual (0.9, 0.999), slow for
+        runs of 800.
+    drop : float
+        Share of ``max_steps`` after which the rate drops at the latest; 5/8 is the papers' epoch 50 of 80.
     noise : float or "auto"
         Standard deviation of the normal noise added to the data in every step, in the unit of X; "auto" is 5 % of the
         overall standard deviation of X (0.015 on MNIST; the papers have 0.01 everywhere). It floors the standard
         deviations of the codes, so constant features (the border of MNIST) do no harm. Factors that move the data
         less than the noise are lost in it: lower it to find them.
     n_init : int
-        Flows trained at once from different starts; the best by held-out likelihood is kept.
+        Flows trained at once from different starts; the best by held-out likelihood is kept. Of three or more starts
+        within 0.1 nats of it, the one is kept whose codes agree most with the others.
     n_factors : int or "auto"
         How many latents are factors, ``n_informative_``. "auto" counts the latents that stand out of the data noise
         and of the fine structure that many latents share (:func:`~unbraid.flows.spectrum.count_above_noise`), and warns
@@ -73,6 +82,12 @@ class GIN(ConditionalFlow):
         latent and shrink another; ``reach_`` does not change then.
     information_ : array (n_features,)
         Mutual information of each latent and the class, in nats.
+    leftover_ : float
+        Nats per code by which the informative codes of a class differ from independent normal ones
+        (:func:`~unbraid.flows.leftover.leftover`): near 0 where the flow has unmixed the data. NaN without classes.
+    found_again_ : array (n_features,)
+        How well the other starts, if as likely, have each code: mean of its largest absolute correlation with one of
+        theirs; NaN where there is none. ``fit`` warns where an informative code has less than 0.95.
     parameters_ : array (2, n_classes, n_features)
         Of the latent family, by class (mean and std if normal).
     classes_, priors_ : arrays (n_classes,)

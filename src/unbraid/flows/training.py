@@ -14,8 +14,6 @@ from unbraid.training.batches import Batch
 from unbraid.training.devices import Device
 from unbraid.training.trainer import Group, Loss, Schedule, Trainer
 
-BETAS = (0.9, 0.99)  # the second moment forgets in 100 steps; 0.999 is slow for runs of 800
-
 Forward = Callable[[Tensor, Tensor], tuple[Tensor, Tensor | None]]
 
 
@@ -24,14 +22,16 @@ class FlowSchedule(Schedule):
     """How long and how fast.
 
     The learning rate drops to a tenth when the held-out likelihood of no model has risen by ``tol`` nats per feature
-    for ``patience`` evaluations, and at 5/8 of ``max_steps`` at the latest (the papers' epoch 50 of 80); a second
-    plateau ends the training.
+    for ``patience`` evaluations, and after the share ``drop`` of ``max_steps`` at the latest; a second plateau ends the
+    training.
     """
 
     learning_rate: float = 1e-2
     patience: int = 5
     tol: float = 1e-3
     eval_every: int = 50
+    betas: tuple[float, float] = (0.9, 0.99)
+    drop: float = 0.625
 
 
 class ConditionBatches:
@@ -95,7 +95,7 @@ class FlowTrainer(Trainer):
         self.flow, self.condition, self.evaluate, self.forward = flow, source.condition, evaluate, forward
         start = torch.cat((flow.initial(source.rng), self.condition.initial(source.rng, flow.n_models)), 1)
         starts = nn.ParameterList([start])
-        group = Group(("starts",), schedule.learning_rate, BETAS)
+        group = Group(("starts",), schedule.learning_rate, schedule.betas)
         networks = nn.ModuleDict({"starts": starts})
         super().__init__(networks, {"flow": group}, self._objective, source, schedule, device)
         self._values = starts[0]
@@ -120,7 +120,7 @@ class FlowTrainer(Trainer):
         yield Loss("flow", losses.sum(), {"losses": losses})
 
     def step(self, done: int) -> dict[str, Any] | None:
-        if not self._dropped and done >= 5 * self.schedule.max_steps // 8:
+        if not self._dropped and done >= int(self.schedule.drop * self.schedule.max_steps):
             self._drop()
         return super().step(done)
 

@@ -37,14 +37,16 @@ def lowest_fields(
     tol: float,
     rng: np.random.Generator,
     threads: int = 1,
+    normalised: bool = True,
 ) -> Eigenfields:
-    """Lowest ``LANES`` eigenfields of the normalised connection Laplacian on ``graph``.
+    """Lowest ``LANES`` eigenfields of the connection Laplacian on ``graph``.
 
     The wanted fields are parallel, so a thinned sample has them too: above ``COARSE`` points every ``RATIO``-th is
-    solved first, and the result is carried to the others by parallel transport; few passes remain.
+    solved first, and the result is carried to the others by parallel transport; few passes remain. Without
+    normalisation (the paper's Laplacian) all points are solved at once.
     """
-    operator = Diffusion(frames, graph, threads=threads)
-    if graph.n <= COARSE:
+    operator = Diffusion(frames, graph, threads=threads, normalised=normalised)
+    if graph.n <= COARSE or not normalised:
         return filtered(operator, rng.standard_normal(operator.shape).astype(frames.dtype), tol=tol)
     picked = np.arange(0, graph.n, RATIO)
     thinned = connected(X[picked], nearest(X[picked], n_neighbors, workers=threads)[1])
@@ -86,7 +88,7 @@ def filtered(operator: Diffusion, x: np.ndarray, *, tol: float) -> Eigenfields:
             break
     else:
         warn("UB402", residual=residuals[0], lowest=values[0], highest=values[-1], calls=calls)
-    return Eigenfields(np.maximum(values, 0), x, residuals, calls)
+    return Eigenfields(operator.unit * np.maximum(values, 0), x, operator.unit * residuals, calls)
 
 
 def _settled(values: np.ndarray, residuals: np.ndarray, before: np.ndarray, tol: float) -> bool:
@@ -139,12 +141,14 @@ def _orthonormalising(flat: np.ndarray) -> np.ndarray:
     return (vectors / np.sqrt(np.maximum(values, 1e-12 * values[-1]))).astype(flat.dtype)
 
 
-def diffusion_scale(graph: Graph, rng: np.random.Generator) -> float:
-    """First nonzero eigenvalue of the normalised Laplacian of the graph: the reference for 'near zero'.
+def diffusion_scale(graph: Graph, rng: np.random.Generator, *, normalised: bool = True) -> float:
+    """First nonzero eigenvalue of the scalar Laplacian of the graph: the reference for 'near zero'.
 
     A parallel field times the slowest function on the manifold is an eigenfield with this value, so a product has an
     eigenvalue at or below it right after its near-zero ones.
     """
     start = rng.uniform(0.5, 1, graph.n)
-    values = eigsh(graph.normalised(), k=2, which="LA", tol=1e-2, v0=start, return_eigenvectors=False)
-    return float(max(1 - values.min(), 1e-12))
+    unit = 1.0 if normalised else float(graph.degrees.max())
+    walk = graph.normalised() if normalised else graph.lazy(unit)
+    values = eigsh(walk, k=2, which="LA", tol=1e-2, v0=start, return_eigenvectors=False)
+    return float(unit * max(1 - values.min(), 1e-12))

@@ -52,11 +52,15 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
     n_neighbors : "auto" or int
         Points for each tangent space; "auto" is :math:`k (k + 3)`, twice the unknowns of a quadratic fit, 28 for k = 4.
         The graph takes the nearest :math:`2 k + 2` of them.
-    gap : "auto" or float
+    gap : "auto", "largest" or float
         The rule that counts submanifolds, see :func:`~unbraid.geometry.read_spectrum`. A number counts the
         eigenvalues below it.
     curved : bool
-        Whether tangent spaces are corrected for curvature by a quadratic fit; False is the paper's plain version.
+        Whether tangent spaces are corrected for curvature by a quadratic fit; not in the variant "paper".
+    variant : "corrected" or "paper"
+        "paper" is Algorithm 1 to the letter: 2 k neighbours, symmetrised, which also give the tangent spaces, by plain
+        principal components; the Laplacian :math:`n_i S_i - \sum_j Q_{ij} S_j Q_{ij}^T`; FFDIAG; at every point
+        clusters of diagonals with a cosine above .5. "auto" then is the largest gap.
     tol : float
         Residual of the eigenfields relative to the eigenvalues above the gap.
     precision : "float32" or "float64"
@@ -76,7 +80,7 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
     n_submanifolds_ : int
     dims_ : list of int
     spectrum_ : array of shape (8,)
-        Lowest eigenvalues, within [0, 2].
+        Lowest eigenvalues, within [0, 2]; of the paper's Laplacian within twice the largest number of neighbours.
     scale_ : float
         First nonzero eigenvalue of the scalar Laplacian on the same graph: the reference for "near zero".
     gap_ : float
@@ -113,8 +117,9 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
     _parameter_constraints = {
         "dim": COUNT_OR_AUTO,
         "n_neighbors": COUNT_OR_AUTO,
-        "gap": (Number(above=0, most=2), "auto"),
+        "gap": (Number(above=0, most=2), "auto", "largest"),
         "curved": (bool,),
+        "variant": ("corrected", "paper"),
         "tol": (Number(above=0),),
         "precision": ("float32", "float64"),
         "n_jobs": (Whole(), None),
@@ -129,6 +134,7 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
         gap: float | str = "auto",
         *,
         curved: bool = True,
+        variant: str = "corrected",
         tol: float = 0.01,
         precision: str = "float32",
         n_jobs: int | None = -1,
@@ -139,6 +145,7 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
         self.n_neighbors = n_neighbors
         self.gap = gap
         self.curved = curved
+        self.variant = variant
         self.tol = tol
         self.precision = precision
         self.n_jobs = n_jobs
@@ -149,20 +156,22 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
         """Find the submanifolds of the rows of ``X``."""
         X = _flat_rows(self._read(X, fewest=4))
         rng = np.random.default_rng(seed_of(self.random_state))
-        threads = n_threads(self.n_jobs)
+        threads, as_paper = n_threads(self.n_jobs), self.variant == "paper"
         self.concerns_: list[str] = []
         with bar("fit", total=4, show=self.progress) as advance:
             Z, index, basis = self._prepare(X)
             k, m = self._choose_sizes(Z)
             neighbors = nearest(Z, m, workers=threads)[1].astype(np.int32)
+            graph = self._graph(Z, neighbors, m if as_paper else min(m, 2 * k + 2))
             advance()
-            frames = tangent_frames(Z, Z, neighbors, k, curved=self.curved)
+            frames = tangent_frames(Z, Z, graph.padded() if as_paper else neighbors, k, curved=self._curved)
             self.tangent_error_ = self._tangent_error(Z, frames, rng)
             advance()
-            graph = self._graph(Z, neighbors, min(m, 2 * k + 2))
-            self.scale_ = diffusion_scale(graph, rng)
+            self.scale_ = diffusion_scale(graph, rng, normalised=not as_paper)
             advance()
-            found = split(Z, frames.astype(self.precision), graph, self.scale_, self.gap, self.tol, rng, threads)
+            gap = "largest" if as_paper and self.gap == "auto" else self.gap
+            narrow = frames.astype(self.precision)
+            found = split(Z, narrow, graph, self.scale_, gap, self.tol, rng, threads, as_paper)
             advance()
         self.dim_, self.n_neighbors_, self.spectrum_ = k, m, found.spectrum
         self.dims_, self.n_submanifolds_ = found.dims, len(found.dims)
@@ -171,6 +180,10 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
         self.subspaces_ = [(basis @ (frames @ axes))[index].astype(X.dtype) for axes in parts]
         self._judge(found.reading, len(Z))
         return self
+
+    @property
+    def _curved(self) -> bool:
+        return self.curved and self.variant != "paper"
 
     def _prepare(self, X: NDArray) -> tuple[NDArray, NDArray, NDArray]:
         """Distinct points in spatial order, in the coordinates of their span; its basis; the position of each row."""
@@ -196,17 +209,19 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
         estimate = estimate_dimension(Z) if self.dim == "auto" else None
         k = max(1, estimate.dim) if estimate else int(self.dim)
         self._check_dim(k, n, size, estimate)
-        wanted = max(k * (k + 3), 12) if self.n_neighbors == "auto" else int(self.n_neighbors)
+        usual = "2 k" if self.variant == "paper" else "k (k + 3)"
+        enough = 2 * k if self.variant == "paper" else max(k * (k + 3), 12)
+        wanted = enough if self.n_neighbors == "auto" else int(self.n_neighbors)
         if wanted > n - 1 and self.n_neighbors != "auto":
             raise ValueError(f"n_neighbors={wanted} needs more than {wanted} distinct points, got {n}.")
         if wanted > n - 1:
             self.concerns_.append(format_warning("UB241", points=n, dimension=k, wanted=wanted, used=n - 1))
-        if self.curved and min(wanted, n - 1) < 1.25 * n_unknowns(k):
+        if self._curved and min(wanted, n - 1) < 1.25 * n_unknowns(k):
             self.concerns_.append(
                 format_warning("UB242", neighbors=min(wanted, n - 1), dimension=k, unknowns=n_unknowns(k))
             )
         self.selection_["dim"] = estimate if estimate else "given"
-        self.selection_["n_neighbors"] = "k (k + 3)" if self.n_neighbors == "auto" else "given"
+        self.selection_["n_neighbors"] = usual if self.n_neighbors == "auto" else "given"
         return k, min(wanted, n - 1)
 
     def _check_dim(self, k: int, n: int, size: int, estimate: DimensionEstimate | None) -> None:
@@ -224,7 +239,7 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
         k = frames.shape[2]
         m = min(len(Z) - 1, 2 * max(k * (k + 3), 12))
         some = rng.permutation(len(Z))[:200]
-        wider = tangent_frames(Z, Z[some], nearest(Z, m, some)[1], k, curved=self.curved)
+        wider = tangent_frames(Z, Z[some], nearest(Z, m, some)[1], k, curved=self._curved)
         return float(largest_angles(frames[some], wider).mean())
 
     def _graph(self, Z: NDArray, neighbors: NDArray, m: int) -> Graph:
@@ -285,7 +300,7 @@ class Geomancer(Estimator, auto_wrap_output_keys=None):
         places, new = places[first] @ self._basis, X.astype(np.float64) @ self._basis
         width = min(self.n_neighbors_, len(places))
         distances, near = NeighborSearch(places).query(new, width, workers=n_threads(self.n_jobs))
-        frames = tangent_frames(places, new, near, self.dim_, curved=self.curved)
+        frames = tangent_frames(places, new, near, self.dim_, curved=self._curved)
         found = frames @ carried_axes(frames, adapted, near[:, : 2 * self.dim_ + 2], self.dims_, n_threads(self.n_jobs))
         known = distances[:, 0] <= 1e-9 * np.abs(places).max()
         found[known] = adapted[near[known, 0]]

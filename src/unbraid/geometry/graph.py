@@ -35,6 +35,16 @@ class Graph:
         scale = diags_array(1 / np.sqrt(self.degrees))
         return scale @ self.adjacency().astype(np.float64) @ scale
 
+    def lazy(self, unit: float) -> csr_array:
+        """One less the unnormalised scalar Laplacian over ``unit``."""
+        return csr_array(self.adjacency().astype(np.float64) / unit + diags_array(1 - self.degrees / unit))
+
+    def padded(self) -> np.ndarray:
+        """The neighbours of every point in a table (n, largest degree), filled up with the point itself."""
+        table = np.repeat(np.arange(self.n, dtype=np.int32)[:, None], self.degrees.max(), axis=1)
+        table[np.arange(table.shape[1]) < self.degrees[:, None]] = self.indices
+        return table
+
     def adjacency(self) -> csr_array:
         return csr_array((np.ones(len(self.indices), np.float32), self.indices, self.indptr), shape=(self.n, self.n))
 

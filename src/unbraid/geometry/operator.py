@@ -178,13 +178,20 @@ class Diffusion:
 
     The connection Laplacian is :math:`I - A`, its spectrum within [0, 2]. The trace is removed at every pass:
     its zero mode would otherwise enter through rounding and dominate.
+
+    ``normalised=False`` is the paper's Laplacian :math:`n_i S_i - \sum_j Q_{ij} S_j Q_{ij}^T`, as :math:`I - A` times
+    ``unit``, the largest number of neighbours.
     """
 
-    def __init__(self, frames: np.ndarray, graph: Graph, *, threads: int = 1):
+    def __init__(self, frames: np.ndarray, graph: Graph, *, threads: int = 1, normalised: bool = True):
         self.graph, self.threads = graph, threads
         self.k = frames.shape[2]
         self.q = transports(frames, graph, threads=threads)
-        self.weights = (1 / np.sqrt(graph.degrees)).astype(frames.dtype)
+        self.unit = 1.0 if normalised else float(graph.degrees.max())
+        degrees = graph.degrees if normalised else np.full(graph.n, self.unit)
+        self.weights = (1 / np.sqrt(degrees)).astype(frames.dtype)
+        self.stays = (1 - graph.degrees / degrees)[:, None, None].astype(frames.dtype)  # 0 where normalised
+        self._diagonal = np.flatnonzero(np.equal(*np.triu_indices(self.k)))
         self.shape = (graph.n, packed_size(self.k), LANES)
         self._kernel = _diffusion(self.k)
 
@@ -196,4 +203,7 @@ class Diffusion:
             self._kernel(self.q, self.weights, graph.indptr, graph.indices, x, y, start, stop)
 
         by_rows(rows, graph.n, self.threads)
+        if self.unit != 1.0:
+            y += self.stays * x
+            y[:, self._diagonal] -= y[:, self._diagonal].mean(axis=1, keepdims=True)
         return y

@@ -29,7 +29,8 @@ def read_spectrum(values: np.ndarray, scale: float, k: int, gap: float | str = "
     With :math:`\mu` the first nonzero eigenvalue of the graph's scalar Laplacian, the gap is the largest ratio
     :math:`\lambda_{r+1} / \lambda_r` among those with :math:`\lambda_r \le 0.6\,\mu`, and it counts from 2 on.
     Without one, :math:`\lambda_1 > 0.05\,\mu` means a single manifold, and anything else is undetermined. A number as
-    ``gap`` counts the eigenvalues below it instead.
+    ``gap`` counts the eigenvalues below it instead, and "largest" those below the largest difference of two neighbours,
+    however small: the rule of the authors' code, which always finds two submanifolds or more.
 
     Parameters
     ----------
@@ -39,7 +40,7 @@ def read_spectrum(values: np.ndarray, scale: float, k: int, gap: float | str = "
         The reference :math:`\mu`.
     k : int
         Dimension of the manifold; more than k - 1 near-zero values mean flat directions.
-    gap : "auto" or float
+    gap : "auto", "largest" or float
         As above.
 
     Examples
@@ -55,7 +56,9 @@ def read_spectrum(values: np.ndarray, scale: float, k: int, gap: float | str = "
         return Reading(1, np.inf)
     floor = ROUNDING * scale
     lifted = np.maximum(values, floor)
-    if gap == "auto":
+    if gap == "largest":
+        count = int(np.diff(values).argmax()) + 1
+    elif gap == "auto":
         ratios = np.where(values[:-1] <= NEAR_ZERO * scale, lifted[1:] / lifted[:-1], 0)
         count = int(ratios.argmax()) + 1 if ratios.max(initial=0) >= CLEAR_RATIO else 0
     else:

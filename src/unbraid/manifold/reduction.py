@@ -1,16 +1,19 @@
 """PCA first: distances and tangents of a manifold of images lie in few directions, whatever the number of pixels."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.manifold.neighbors import Floats, nearest
+from unbraid.manifold.columns import cell_marks, column_scale
+from unbraid.manifold.neighbors import Floats, distinct_rows, nearest
 from unbraid.manifold.spectra import NoiseFloor, noise_floor
+from unbraid.manifold.surroundings import strays
 
-if TYPE_CHECKING:  # it is estimated in these components
+if TYPE_CHECKING:  # the dimension is estimated in these components; a screen is made only where something is wrong
     from unbraid.manifold.dimension import DimensionEstimate
+    from unbraid.manifold.screening import Screen
 
 
 SAMPLE_BYTES = 128 * 2**20
@@ -23,6 +26,9 @@ FINEST = 0.002  # share of the variance left out by the PCA in which distances a
 RESIDUALS = (0.2, 0.1, 0.03, 0.01)  # shares of the variance that a candidate size may leave out
 FLAT, STEP = 2.5, 4.0  # a tail of noise: its spread, and the step before it, as ratios of eigenvalues
 NOISE = 0.5  # of the squared distance of random points: neighbours further apart than this differ by noise
+SCREENED_ROWS, SCREENED_COMPONENTS = 5000, 15  # in which strays are looked for
+REPEATED, REPEATED_SHARE = 10, 0.01  # times the usual number of copies of a row, and share of all rows
+FAR = 1e4  # times the upper quartile of the distances from the middle: so far that nothing else can be seen
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,8 @@ class Reduction:
         Variance of the noise per feature, and what a principal component of noise can reach; 0 without a floor.
     left_out : float or None
         Variance of the first component that was left out; None if there is no further one.
+    scale : array (n_features,) or None
+        What columns in other units are multiplied by, 0 where one is left out; the components include it.
     """
 
     mean: NDArray
@@ -53,6 +61,17 @@ class Reduction:
     noise: float = 0.0
     edge: float = 0.0
     left_out: float | None = None
+    scale: NDArray | None = None
+
+    @property
+    def within(self) -> NDArray:
+        """The components for columns that have been multiplied by the scale: orthonormal."""
+        return self.components if self.scale is None else self.components * _inverse(self.scale)
+
+    @property
+    def decoding(self) -> NDArray:
+        """What maps coordinates back to rows: the components, in the units of the columns."""
+        return self.components if self.scale is None else self.components * _inverse(self.scale) ** 2
 
     @property
     def floor(self) -> NoiseFloor:
@@ -65,19 +84,23 @@ class Reduction:
 
     def inverse(self, P: Floats) -> NDArray:
         """Rows whose first coordinates are P, the others at their mean."""
-        return P.astype(self.components.dtype) @ self.components[: P.shape[1]] + self.mean
+        return P.astype(self.components.dtype) @ self.decoding[: P.shape[1]] + self.mean
 
     def truncated(self, size: int) -> "Reduction":
         """The same with its first ``size`` components only."""
         parts = (self.components[:size], self.variances[:size], self.residuals[:size])
         left_out = float(self.variances[size]) if size < len(self.variances) else self.left_out
-        return Reduction(self.mean, *parts, min(size, self.noise_size), self.noise, self.edge, left_out)
+        return Reduction(self.mean, *parts, min(size, self.noise_size), self.noise, self.edge, left_out, self.scale)
 
     def size_for(self, residual: float) -> int:
         """Smallest number of components that leaves out at most this share of the variance, or the noise size."""
         enough = np.flatnonzero(self.residuals <= residual)
         size = int(enough[0]) + 1 if len(enough) else len(self.variances)
         return max(1, min(size, self.noise_size))
+
+
+def _inverse(scale: NDArray) -> NDArray:
+    return np.divide(1, scale, out=np.zeros_like(scale), where=scale > 0)
 
 
 @dataclass(frozen=True)
@@ -97,6 +120,10 @@ class Look:
         Their numbers; None if they are all n in order, or were drawn in one pass through the data.
     dimension : DimensionEstimate or None
         Of the points, if it has been estimated.
+    screen : Screen or None
+        What was found wrong with the data, if anything.
+    n_odd : int
+        Rows that were examined and are not among the points, as they do not belong to the rest.
     """
 
     reduction: Reduction
@@ -105,15 +132,94 @@ class Look:
     structured: bool
     rows: NDArray[np.intp] | None = None
     dimension: "DimensionEstimate | None" = None
+    screen: "Screen | None" = None
+    n_odd: int = 0
 
     @property
     def complete(self) -> bool:
-        """Whether the points are all rows."""
-        return len(self.points) == self.n
+        """Whether the points are all rows that belong together."""
+        return len(self.points) + self.n_odd == self.n
 
     def truncated(self, size: int) -> "Look":
         """The same in its first ``size`` components only."""
-        return replace(self, reduction=self.reduction.truncated(size), points=self.points[:, :size])
+        screen = self.screen and self.screen.truncated(size)
+        return replace(self, reduction=self.reduction.truncated(size), points=self.points[:, :size], screen=screen)
+
+
+class Reduced(NamedTuple):
+    """A PCA, the centred rows that it was fitted to, which of the given rows these are, and what was wrong.
+
+    ``kept`` and ``screen`` are None if nothing is wrong.
+    """
+
+    reduction: Reduction
+    sample: NDArray
+    kept: NDArray[np.bool_] | None = None
+    screen: "Screen | None" = None
+
+
+def reduce_rows(
+    sample: NDArray, *, n_components: int | None, table: bool, rows: bool = True, units: bool = True
+) -> Reduced:
+    """PCA of the rows that belong together, after columns in other units and cells without a value are mended.
+
+    Parameters
+    ----------
+    sample : array (n, n_features)
+        Overwritten.
+    n_components : int or None
+    table : bool
+        Whether columns may have units of their own, and zeros mean something: not in pictures.
+    rows, units : bool
+        Whether rows and cells, and whether units, are looked at.
+
+    Returns
+    -------
+    Reduced
+    """
+    scale = column_scale(sample) if table and units else None
+    marks = cell_marks(sample, scale) if table and rows else None
+    if scale is None and marks is None:
+        raw = sample.copy() if table else None  # far strays take away the digits of what is centred
+        reduction = fit_reduction(sample, n_components=n_components)
+        if not rows or not odd_rows(places(sample[screened_rows(len(sample))], reduction)).any():
+            return Reduced(reduction, sample)
+        sample = sample + reduction.mean if raw is None else raw
+    from unbraid.manifold.screening import screened
+
+    return screened(sample, scale, marks, n_components=n_components, rows=rows)
+
+
+def screened_rows(n: int) -> NDArray[np.intp] | slice:
+    """The rows among which strays are looked for: all, or 5000 at random."""
+    return slice(None) if n <= SCREENED_ROWS else np.sort(np.random.default_rng(0).permutation(n)[:SCREENED_ROWS])
+
+
+def places(centred: NDArray, reduction: Reduction) -> Floats:
+    """The first coordinates of centred rows, and their distance from the space that these span: (n, at most 16)."""
+    P = np.asarray(centred @ reduction.components[:SCREENED_COMPONENTS].T, dtype=np.float64)
+    scaled = centred if reduction.scale is None else centred * reduction.scale
+    squares = np.einsum("ij,ij->i", scaled, scaled, dtype=np.float64)
+    return np.column_stack([P, np.sqrt(np.maximum(squares - np.square(P).sum(axis=1), 0.0))])
+
+
+def odd_rows(at: Floats) -> NDArray[np.bool_]:
+    """Which places are strays or, if there are none, hold far more copies of one row than others do.
+
+    >>> line = np.linspace(0, 1, 100)[:, None]
+    >>> np.flatnonzero(odd_rows(np.concatenate([line, [[0.5001]], line[:1], np.full((20, 1), 0.7)])))[[0, -1]]
+    array([102, 121])
+    """
+    radius = np.linalg.norm(at - np.median(at, axis=0), axis=1)
+    far = radius > FAR * max(float(np.quantile(radius, 0.75)), FAR * 1e-9 * float(radius.max()))
+    if far.any():
+        return far
+    first, index = distinct_rows(at)
+    off = strays(at[first])
+    if not off.any():
+        copies = np.bincount(index)
+        off = copies >= max(REPEATED * max(1.0, float(np.median(copies))), REPEATED_SHARE * len(at))
+    return off[index]
 
 
 def affordable_rows(n_features: int, itemsize: int, most: int) -> int:

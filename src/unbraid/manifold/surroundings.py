@@ -1,4 +1,4 @@
-"""What the neighbours of each point show: pieces that lie apart, noise off the tangent, and edges.
+"""What the neighbours of each point show: pieces that lie apart, strays, noise off the tangent, and edges.
 
 Closed loops (circles, tori, spheres) have no edge, and no code can run along them without a jump.
 """
@@ -7,7 +7,8 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import dijkstra, minimum_spanning_tree
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components, dijkstra, minimum_spanning_tree
 from scipy.spatial.distance import pdist, squareform
 
 from unbraid.manifold.neighbors import Floats, graph_of, neighborhoods
@@ -16,6 +17,9 @@ from unbraid.manifold.neighbors import Floats, graph_of, neighborhoods
 EDGE = {1: (30, 0.70), 2: (30, 0.45), 3: (40, 0.40)}
 TREE_POINTS = 1000
 PIECE_NEIGHBORS = 10
+STRAY = 4.0  # times the distance of a point to its tenth neighbour: farther points are not its neighbours
+FEWEST = 30  # points among which strays are looked for
+SMALL_PIECE, MOST_STRAYS = 0.05, 0.3  # shares of the points: larger pieces are part of the data
 
 
 def apart(points: Floats) -> tuple[float, int]:
@@ -29,6 +33,43 @@ def apart(points: Floats) -> tuple[float, int]:
     """
     graph = graph_of(neighborhoods(points, min(PIECE_NEIGHBORS, len(points) - 1) + 1)[1])
     return 1 - graph.largest_share, graph.n_components
+
+
+def strays(points: Floats) -> NDArray[np.bool_]:
+    r"""Which distinct points lie off the rest, alone or in small groups.
+
+    Points i and j are joined if they are neighbours and :math:`|x_i - x_j| \le 4 \min(r_i, r_j)`, where :math:`r_i`
+    is the distance of i to its tenth neighbour. A tail, however long, thins out gradually and stays joined; a stray is
+    far from points that are close to each other. Groups of more than 5 % of the points are none.
+
+    Parameters
+    ----------
+    points : array (n, features)
+
+    Returns
+    -------
+    array (n,) of bool
+        All False below 30 points, or if more than 30 % would be strays.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> tail, line = np.cumsum(rng.exponential(1.02 ** np.arange(200))), np.arange(200.0)
+    >>> np.flatnonzero(strays(np.c_[line, 0 * line + 90 * (line == 50)])), strays(tail[:, None]).any()
+    (array([50]), np.False_)
+    """
+    n, k = len(points), PIECE_NEIGHBORS
+    if n < FEWEST:
+        return np.zeros(n, dtype=bool)
+    distances, near = neighborhoods(points, k + 1)
+    reach = distances[:, k]
+    i, j, lengths = np.repeat(np.arange(n), k), near[:, 1:].ravel(), distances[:, 1:].ravel()
+    joined = lengths <= STRAY * np.minimum(reach[i], reach[j])
+    graph = csr_array((np.ones(int(joined.sum()), dtype=np.int8), (i[joined], j[joined])), shape=(n, n))
+    _, labels = connected_components(graph, directed=False)
+    sizes = np.bincount(labels)
+    off = (sizes[labels] <= SMALL_PIECE * n) & (labels != sizes.argmax())
+    return off if off.mean() <= MOST_STRAYS else np.zeros(n, dtype=bool)
 
 
 def off_tangent(points: Floats, d: int, near: NDArray[np.intp] | None = None) -> float:

@@ -203,6 +203,25 @@ def patch_decoder(shape: Shape, n_in: int) -> nn.Module:
     )  # fmt: skip
 
 
+class Additive(nn.Module):
+    """A sum of decoders, each of its own block of codes (Lachapelle et al. 2023, Eq. 4).
+
+    >>> Additive([small_decoder((3,), 2), small_decoder((3,), 2)], 2)(torch.zeros(5, 4)).shape
+    torch.Size([5, 3])
+    """
+
+    def __init__(self, parts: list[nn.Module], size: int):
+        super().__init__()
+        self.parts, self.size = nn.ModuleList(parts), size
+
+    def parts_of(self, z: Tensor) -> list[Tensor]:
+        """What each decoder adds."""
+        return [part(block) for part, block in zip(self.parts, z.split(self.size, dim=1), strict=True)]
+
+    def forward(self, z: Tensor) -> Tensor:
+        return torch.stack(self.parts_of(z)).sum(0)
+
+
 def discriminator(n_in: int, widths: tuple[int, ...]) -> nn.Module:
     """FactorVAE's: leaky ReLU of slope 0.2 and two logits.
 

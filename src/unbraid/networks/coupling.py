@@ -22,13 +22,19 @@ CLAMPS = {
 }
 
 
+SCALES = {
+    "mean": lambda s: s - s.mean(1, keepdim=True),
+    "last": lambda s: torch.cat((s[:, :-1], -s[:, :-1].sum(1, keepdim=True)), 1),
+}
+
+
 @dataclass(frozen=True)
 class Affine:
     """The map of one half given the other: y = x exp(s) + t, with s and t from a sub-network.
 
-    ``kind`` settles the scale: ``nice`` has none (s = 0), ``realnvp`` has s = clamp(a), and ``gin`` subtracts the mean
-    over features (per pixel over channels on images), so that log|det J| = sum s = 0 (the authors' later code; the
-    paper sets the last s to minus the sum of the others, which keeps the volume as well).
+    ``kind`` settles the scale: ``nice`` has none (s = 0), ``realnvp`` has s = clamp(a), and ``gin`` makes log|det J| =
+    sum s = 0, over features (per pixel over channels on images). ``scale`` says how: ``mean`` subtracts the mean (the
+    authors' later code), ``last`` sets the last s to minus the sum of the others (GIN's paper, section 4.1).
 
     ``clamp`` bounds \\|s\\| by ``limit``: ``atan`` is limit 0.636 atan(s / limit), the authors' code; ``steep-atan`` is
     limit 0.636 atan(s), FrEIA's default; ``tanh`` is limit tanh(s), the paper's Appendix D. Random mixings of
@@ -38,6 +44,7 @@ class Affine:
     kind: str = "gin"
     clamp: str = "atan"
     limit: float = 2.0
+    scale: str = "mean"
 
     @property
     def outputs(self) -> int:
@@ -46,15 +53,15 @@ class Affine:
 
     @property
     def has_kernel(self) -> bool:
-        """Whether the fused kernels compute it: GIN with the authors' clamp, in the range of their exp."""
-        return self.kind == "gin" and self.clamp == "atan" and self.limit <= 2
+        """Whether the fused kernels compute it: GIN with the clamp and scale of the authors' code, in their range."""
+        return (self.kind, self.clamp, self.scale) == ("gin", "atan", "mean") and self.limit <= 2
 
     def coefficients(self, a: Tensor) -> tuple[Tensor | None, Tensor]:
         if self.kind == "nice":
             return None, a
         s, t = a.chunk(2, 1)
         s = CLAMPS[self.clamp](s, self.limit)
-        return (s - s.mean(1, keepdim=True) if self.kind == "gin" else s), t
+        return (SCALES[self.scale](s) if self.kind == "gin" else s), t
 
     def forward(self, x: Tensor, a: Tensor) -> tuple[Tensor, Tensor | None]:
         """The new half, and the log-scale where it changes the volume."""

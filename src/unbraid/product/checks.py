@@ -47,28 +47,29 @@ def check_factor(
     group, others = groups[own], groups[:own] + groups[own + 1 :]
     dims = sum(g.dim for g in groups)
     checks = [
-        _check("factor_shape", shape_of(walk, group)),
-        _check("factor_harmonic", _second_harmonic(walk, group)),
+        check("factor_shape", shape_of(walk, group)),
+        check("factor_harmonic", _second_harmonic(walk, group)),
         _coverage(group),
-        _check("factor_apart", _shared(walk, group, others)),
-        _check("factor_sum", _sum(walk, group, others)),
-        _check("factor_constant", _unevenness(walk, group, others)),
-        _check("factor_full", _emptiness(group, others)),
+        check("factor_apart", _shared(walk, group, others)),
+        check("factor_sum", _sum(walk, group, others)),
+        check("factor_constant", _unevenness(walk, group, others)),
+        check("factor_full", _emptiness(group, others)),
         FactorCheck("complete", clear and dims == dim, float(dims), float(dim), FIGURES["factor_complete"].meaning),
-        _check("factor_faithful", unlike),
-        _check("factor_connected", float(walk.n_pieces)),
+        check("factor_faithful", unlike),
+        check("factor_connected", float(walk.n_pieces)),
     ]
     if group.kind != "interval":
         functions = walk.functions @ group.coefficients
         values = np.linalg.eigvalsh(group.coefficients.T @ (walk.eigenvalues[:, None] * group.coefficients))
         checks += [
-            _check("factor_round", roundness(walk, functions), group.kind),
-            _check("factor_even", float(values[-1] / max(values[0], 1e-300))),
+            check("factor_round", roundness(walk, functions), group.kind),
+            check("factor_even", float(values[-1] / max(values[0], 1e-300))),
         ]
     return checks
 
 
-def _check(key: str, value: float, kind: str = "") -> FactorCheck:
+def check(key: str, value: float, kind: str = "") -> FactorCheck:
+    """The check that a figure of the table of trust makes."""
     line = FIGURES[key]
     return FactorCheck(line.name, line.holds(value, kind), float(value), line.limit(kind), line.meaning)
 
@@ -77,12 +78,12 @@ def _coverage(group: Group) -> FactorCheck:
     """An interval has two ends, a circle no gap, a sphere no empty half."""
     if group.kind == "interval":
         low, high = np.quantile(group.place, [0.01, 0.99])
-        return _check("factor_reach", min(-low, high))
+        return check("factor_reach", min(-low, high))
     if group.kind == "circle":
         angles = np.sort(np.arctan2(group.place[:, 1], group.place[:, 0]))
-        return _check("factor_hole", np.diff(np.append(angles, angles[0] + 2 * np.pi)).max())
+        return check("factor_hole", np.diff(np.append(angles, angles[0] + 2 * np.pi)).max())
     nearest = (_directions() @ group.place.T).max(axis=1)
-    return _check("factor_hole", float(np.arccos(np.clip(nearest.min(), -1, 1))))
+    return check("factor_hole", float(np.arccos(np.clip(nearest.min(), -1, 1))))
 
 
 def _directions() -> Floats:

@@ -55,10 +55,20 @@ class Report:
         return self._add("".join(f"<p>{escape(p)}</p>" for p in paragraphs))
 
     def note(self, paragraphs: Iterable[str], kind: str = "") -> Self:
-        """A box that stands out; ``kind`` is "", "good" or "look" (check this first)."""
-        if kind not in ("", "good", "look"):
-            raise ValueError(f"kind is {kind!r}; it must be '', 'good' or 'look'.")
+        """A box that stands out; ``kind`` is "", "good", "look" (check this first) or "bad"."""
+        _check_kind(kind)
         return self._add(f'<div class="note {kind}">' + "".join(f"<p>{escape(p)}</p>" for p in paragraphs) + "</div>")
+
+    def cards(self, cards: Iterable[tuple[str, str, str, Sequence[str]]]) -> Self:
+        """Boxes side by side where there is room: kind (as of notes), a word in colour, a sentence, and small lines."""
+        pieces = []
+        for kind, word, text, lines in cards:
+            _check_kind(kind)
+            small = "".join(f"<p>{escape(line)}</p>" for line in lines if line)
+            pieces.append(
+                f'<div class="card {kind}"><b>{escape(word)}</b><p>{escape(text)}</p><div>{small}</div></div>'
+            )
+        return self._add(f'<div class="cards">{"".join(pieces)}</div>')
 
     def code(self, text: str) -> Self:
         """Commands or code, as they stand."""
@@ -118,6 +128,11 @@ class Report:
             self._sections.append([])
         self._sections[-1].append(piece)
         return self
+
+
+def _check_kind(kind: str) -> None:
+    if kind not in ("", "good", "look", "bad"):
+        raise ValueError(f"kind is {kind!r}; it must be '', 'good', 'look' or 'bad'.")
 
 
 def _image(figure: Any, caption: str) -> str:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from unbraid.evaluation.claims import VERDICTS
 from unbraid.report.html import Report, static
 
-VERDICT_NOTES = dict(zip(VERDICTS, ("good", "look", "look", "", "")))  # the box that claims of a verdict stand in
+VERDICT_NOTES = dict(zip(VERDICTS, ("good", "look", "bad", "", "", "")))  # the box that claims of a verdict stand in
 
 
 class StudyPage(Report):

@@ -21,6 +21,7 @@ from unbraid.methods import estimators_of
 # Objects that estimators hold, and where they live now.
 RECORDS = {
     "Candidate": "spectral.selection",
+    "ClosedCurve": "product.curve",
     "Diagnosis": "diagnosis.findings",
     "Diagnostics": "spectral.diagnostics",
     "DimensionEstimate": "manifold.dimension",
@@ -35,6 +36,7 @@ RECORDS = {
     "Refit": "spectral.refits",
     "Reliability": "spectral.refits",
     "Rotation": "spectral.ica",
+    "Screen": "manifold.screening",
     "Selection": "spectral.selection",
 }
 

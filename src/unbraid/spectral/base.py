@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,12 +18,12 @@ from unbraid.estimator.summary import Summary
 from unbraid.export.exportable import Exportable
 from unbraid.export.graphs import Graphs
 from unbraid.manifold.neighbors import Floats, diagonal_rescaling
-from unbraid.manifold.reduction import FINEST, Look, affordable_rows, fit_reduction
+from unbraid.manifold.reduction import FINEST, Look, Reduced, Reduction, affordable_rows, reduce_rows
 from unbraid.manifold.spectra import has_structure
 from unbraid.runtime.determinism import check_random_state, one_blas_thread
 from unbraid.runtime.extras import require
 from unbraid.runtime.progress import bar
-from unbraid.spectral.diagnostics import Diagnostics, diagnose, warn_of
+from unbraid.spectral.diagnostics import Diagnostics, data_concerns, diagnose, warn_of
 from unbraid.spectral.extension import LocalMaps
 from unbraid.spectral.ica import Rotation, Whitening, whitening
 from unbraid.spectral.landmarks import POOL, Embedded, embed_more, embed_points, solved
@@ -31,9 +31,14 @@ from unbraid.spectral.selection import RULES, Number, Selection, number_of_facto
 from unbraid.spectral.summary import spectral_summary
 from unbraid.spectral.trial import Choice, Embedding, Settings
 
+if TYPE_CHECKING:  # made only where something is wrong with the data
+    from unbraid.manifold.screening import Screen
+
 Evidence = Callable[[Floats], Floats]  # from the whitened embedding of all rows to the matrix of the codes
 Concerns = Callable[[Floats], list[str]]  # from the same to what is wrong with the evidence
 Unmixing = tuple[Floats, Floats, Rotation | None]
+OUTLIERS = ("clip", "nan", "keep")
+UNITS = ("auto", "given")
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,64 @@ class Start:
     fitted: dict[str, Any]
 
 
-class SpectralEstimator(Exportable):
+class Screened(Exportable):
+    """Base of estimators that leave out rows, mend cells and scale columns that would spoil the fit.
+
+    Attributes
+    ----------
+    outliers_ : array of int
+        Rows that were left out, as they do not belong to the rest.
+    mended_ : array of int
+        Rows with cells that were filled, as they had no value.
+    screen_ : Screen or None
+        The rule for these rows; None if nothing was wrong. ``reduction_.scale`` has the scale of columns, if any.
+    """
+
+    outliers: str
+    units: str
+    reduction_: Reduction
+    screen_: "Screen | None" = None
+    _parameter_constraints = {"outliers": OUTLIERS, "units": UNITS}
+
+    def _reduce(self, sample: NDArray, data: Rows, n_components: int | None) -> Reduced:
+        return reduce_rows(
+            sample,
+            n_components=n_components,
+            table=len(data.row_shape) == 1,
+            rows=self.outliers != "keep",
+            units=self.units == "auto",
+        )
+
+    def _screened(self, block: NDArray) -> tuple[NDArray, NDArray[np.bool_] | None]:
+        """Rows, flat and mended, and which of them are outliers; None if there can be none."""
+        rows = block.reshape(len(block), -1)
+        if self.screen_ is None:
+            return rows, None
+        rows = self.screen_.filled(rows, self.reduction_)
+        return rows, self.screen_.odd(rows, self.reduction_)
+
+    def _bounds(self, codes: Floats) -> Floats:
+        """Between which values the codes of outliers stay: the range of these codes, or NaN."""
+        found = np.stack([codes.min(axis=0), codes.max(axis=0)])
+        return np.full_like(found, np.nan) if self.outliers == "nan" else found
+
+    def _list_odd(self, X: Any) -> None:
+        """Number the rows that are outliers, and those with a cell that was filled."""
+        odd, mended = [np.empty(0, dtype=bool)], [np.empty(0, dtype=bool)]
+        for block in self._read_new(X) if self.screen_ is not None else ():
+            rows, off = self._screened(block)
+            odd.append(np.zeros(len(rows), dtype=bool) if off is None else off)
+            mended.append((rows != block.reshape(len(block), -1)).any(axis=1))
+        self.outliers_, self.mended_ = (np.flatnonzero(np.concatenate(flags)) for flags in (odd, mended))
+
+    def _place(self, rows: NDArray) -> Floats:
+        """The coordinates of rows; NaN for outliers."""
+        rows, odd = self._screened(rows)
+        found = self.reduction_(rows)
+        return found if odd is None else np.where(odd[:, None], np.nan, found)
+
+
+class SpectralEstimator(Screened):
     """Base of the embeddings and their ICA versions; a subclass defines how neighbourhoods become eigenvectors."""
 
     kind: ClassVar[str]
@@ -70,6 +132,8 @@ class SpectralEstimator(Exportable):
         pca_components: int | str | None = "auto",
         n_landmarks: int | str | None = "auto",
         selection: str = "combined",
+        outliers: str = "clip",
+        units: str = "auto",
         random_state: Any = None,
         progress: bool | None = None,
     ) -> None:
@@ -78,6 +142,8 @@ class SpectralEstimator(Exportable):
         self.pca_components = pca_components
         self.n_landmarks = n_landmarks
         self.selection = selection
+        self.outliers = outliers
+        self.units = units
         self.random_state = random_state
         self.progress = progress
 
@@ -127,6 +193,7 @@ class SpectralEstimator(Exportable):
                 doubts = concerns(Z)
             else:
                 unmixing = found.choice.unmix(found.fresh, rng)
+            self._list_odd(X)
             self._finish(found, unmixing, number, rng)
             self.diagnostics_ = replace(self.diagnostics_, concerns=self.diagnostics_.concerns + doubts)
             self._find_again(found, X, evidence, rng)
@@ -136,7 +203,7 @@ class SpectralEstimator(Exportable):
     def _embed(self, data: Rows, rng: np.random.RandomState) -> tuple[Embedded, Number]:
         with bar("read", show=self.progress) as data.on_read:
             look = self._look(data, rng)
-        self.reduction_ = look.reduction
+        self.reduction_, self.screen_ = look.reduction, look.screen
         number = number_of_factors(self.n_factors, look, data.n_features)
         settings = self._settings(number.value)
         # Thousands of small products are slower, not faster, when each is shared among threads.
@@ -159,8 +226,9 @@ class SpectralEstimator(Exportable):
         rng = check_random_state(self.random_state)
         data = self._read(X)
         look = look.truncated(max(look.reduction.size_for(FINEST), self._fewest_components()))
-        self.reduction_ = look.reduction
+        self.reduction_, self.screen_ = look.reduction, look.screen
         number = number_of_factors(self.n_factors, look, data.n_features)
+        self._list_odd(X)
         with one_blas_thread(), bar("fit", show=self.progress) as advance:
             found = solved(look.points, self._settings(number.value), rng, advance)
             self._finish(found, found.choice.unmix(found.fresh, rng), number, rng)
@@ -172,9 +240,9 @@ class SpectralEstimator(Exportable):
         return self
 
     def _embed_from(self, start: Start, data: Rows, rng: np.random.RandomState) -> tuple[Embedded, Number]:
-        self.reduction_ = start.look.reduction
+        self.reduction_, self.screen_ = start.look.reduction, start.look.screen
         with bar("read", show=self.progress) as data.on_read:
-            pool = data.sample(POOL, rng, then=self.reduction_)
+            pool = data.sample(POOL, rng, then=self._place)
         with one_blas_thread(), bar("fit", show=self.progress) as advance:
             found = embed_more(start.found.choice, start.look, pool, rng, advance)
         return found, start.number
@@ -184,7 +252,9 @@ class SpectralEstimator(Exportable):
 
     def _whitened(self, X: Any, found: Embedded) -> tuple[Whitening, Floats]:
         """The whitened embedding of every row of X, in their order."""
-        rows = self._map_rows(X, found.maps, found.choice.settings.n_factors, found.choice.points.shape[1])
+        d, m = found.choice.settings.n_factors, found.choice.points.shape[1]
+        bounds = np.quantile(found.maps.codes, [0, 1], axis=0)
+        rows = self._map_rows(X, found.maps, d, m, bounds)
         white = whitening(rows)
         return white, white(rows)
 
@@ -196,20 +266,21 @@ class SpectralEstimator(Exportable):
         """Codes of the rows that were just fitted."""
         return (
             self.transform(X)
-            if self.n_landmarks_ or self._incomplete or is_lazy(data_of(X))
+            if self.n_landmarks_ or self._incomplete or self.screen_ is not None or is_lazy(data_of(X))
             else self.embedding_.copy()
         )
 
     def transform(self, X: Any) -> Any:
         """Codes of points, new ones too, by the local affine maps around the nearest training points.
 
-        Training points keep the codes of ``fit_transform``. A Dask array gives a Dask array, block by block.
+        Training points keep the codes of ``fit_transform``. A Dask array gives a Dask array, block by block. If the fit
+        found outliers, the codes of such rows are kept within the range of the others, or NaN with ``outliers="nan"``.
         """
         check_is_fitted(self, "maps_")
         by_blocks = codes_by_blocks(self, X, self.n_factors_)
         if by_blocks is not None:
             return by_blocks
-        return self._map_rows(X, self.maps_, self.n_factors_)
+        return self._map_rows(X, self.maps_, self.n_factors_, bounds=self._bounds(self.maps_.codes))
 
     def transform_error(self, X: Any) -> Floats:
         """Estimated error (n,) of ``transform(X)``, in standard deviations of a code.
@@ -239,13 +310,23 @@ class SpectralEstimator(Exportable):
     def _n_features_out(self) -> int:
         return self.n_factors_
 
-    def _map_rows(self, X: Any, function: Callable[[Floats], Floats], width: int, m: int = 0) -> Floats:
+    def _map_rows(
+        self,
+        X: Any,
+        function: Callable[[Floats], Floats],
+        width: int,
+        m: int = 0,
+        bounds: Floats | None = None,
+    ) -> Floats:
+        """The function of every row in m principal components; of outliers, within the bounds or NaN."""
         data = self._read_new(X)
-        m = m or self.maps_.points.shape[1]
+        reduction = self.reduction_.truncated(m or self.maps_.points.shape[1])
         parts = []
         with bar("transform", show=self.progress) as advance:
             for block in data:
-                parts.append(function(self.reduction_.truncated(m)(block.reshape(len(block), -1))))
+                rows, odd = self._screened(block)
+                found = function(reduction(rows))
+                parts.append(found if odd is None or bounds is None else bounded(found, odd, bounds))
                 advance(len(block))
         return np.concatenate(parts) if parts else np.empty((0, width))
 
@@ -258,13 +339,18 @@ class SpectralEstimator(Exportable):
             raise ValueError(f"Found array with {n} sample(s) while a minimum of 2 is required to find factors.")
         size = self.pca_components
         given = None if size in ("auto", None) else int(size)
-        reduction = fit_reduction(sample, n_components=given)
-        reduction = reduction.truncated(given or max(reduction.size_for(FINEST), self._fewest_components()))
+        seen = len(sample)
+        reduction, sample, _, screen = self._reduce(sample, data, given)
+        size = given or max(reduction.size_for(FINEST), self._fewest_components())
+        reduction, screen = reduction.truncated(size), screen and screen.truncated(size)
         structured = self.n_factors != "auto" or has_structure(sample, rng)
-        if len(sample) < min(n, most):
-            return Look(reduction, data.sample(most, rng, then=reduction), n, structured)
-        pool = np.asarray(sample @ reduction.components.T, dtype=np.float64)  # it is centred already
-        return Look(reduction, pool, n, structured)
+        if seen < min(n, most):
+            self.reduction_, self.screen_ = reduction, screen
+            pool = data.sample(most, rng, then=self._place)
+            inside = np.isfinite(pool[:, 0])
+            return Look(reduction, pool[inside], n, structured, screen=screen, n_odd=int(np.sum(~inside)))
+        pool = np.asarray(sample @ reduction.within.T, dtype=np.float64)  # it is centred already
+        return Look(reduction, pool, n, structured, screen=screen, n_odd=seen - len(sample))
 
     def _fewest_components(self) -> int:
         return int(self.n_factors) + 1 if self.n_factors != "auto" else 1
@@ -282,9 +368,15 @@ class SpectralEstimator(Exportable):
         self.selection_ = Selection(choice.rule, choice.candidate, choice.candidates, number.origin, found.tried)
         residual = float(self.reduction_.residuals[self.pca_components_ - 1])
         codes = (found.fresh - mean) @ self.unmixing_.T
-        self.diagnostics_ = diagnose(
+        shown = diagnose(
             found, self.maps_, rotation, codes, rng, pca_residual=residual, kind=self.kind, unsure=number.doubt
         )
+        self.diagnostics_ = replace(shown, concerns=data_concerns(self) + shown.concerns)
+
+
+def bounded(codes: Floats, odd: NDArray[np.bool_], bounds: Floats) -> Floats:
+    """Codes of which those of odd rows stay within bounds (2, d); NaN bounds make them NaN."""
+    return np.where(odd[:, None], np.clip(codes, *bounds), codes)
 
 
 def _oriented(maps: LocalMaps, mean: Floats, matrix: Floats, choice: Choice) -> Floats:

@@ -10,12 +10,14 @@ from unbraid.estimator.summary import codes_in_words
 from unbraid.manifold.neighbors import Floats, isometry
 from unbraid.spectral.extension import LocalMaps
 from unbraid.spectral.figures import TurnUncertainty, code_uncertainty, figures_of
-from unbraid.spectral.ica import Rotation, excess_kurtosis
+from unbraid.spectral.ica import FASTICA, Rotation, excess_kurtosis
 from unbraid.spectral.landmarks import Embedded
 from unbraid.trust.expected import ExpectedMCC, guess_of, not_simulated
 from unbraid.trust.support import dependence, near_gaussian
 from unbraid.trust.table import FIGURES
 from unbraid.trust.warnings import emit, format_warning
+
+SHOWN = 10  # rows or columns that a message lists
 
 if TYPE_CHECKING:  # refits are imported where they are asked for
     from unbraid.spectral.refits import Reliability
@@ -153,7 +155,8 @@ def diagnose(
         "extension_error": min(t["held_out_error"] for t in tried) if tried else choice.held_out_error(maps),
     }
     solved = maps.codes.shape
-    unguessed = not_simulated(kind, *solved, independent=rotation is not None, unsure=unsure)
+    searched = rotation is not None and rotation.contrast != FASTICA
+    unguessed = not_simulated(kind, *solved, independent=searched, unsure=unsure)
     seen = {} if unguessed else figures_of(found, maps.codes, turn, figures, rng)
     expected, unguessed = (None, unguessed) if unguessed else guess_of(seen)
     return Diagnostics(
@@ -202,7 +205,26 @@ def concerns_of(figures: dict[str, Any], *, with_ica: bool, kind: str) -> list[s
     return found
 
 
+def data_concerns(model: Any) -> list[str]:
+    """What was found wrong with the data before the fit: outliers, cells, and units of columns."""
+    found, scale = [], model.reduction_.scale
+    if len(model.outliers_):
+        found.append(format_warning("UB111", count=len(model.outliers_), rows=_some(model.outliers_)))
+    if len(model.mended_):
+        found.append(format_warning("UB112", count=len(model.mended_), rows=_some(model.mended_)))
+    if scale is not None and ((scale > 0) & (scale != 1)).any():
+        found.append(format_warning("UB113", columns=_some(np.flatnonzero((scale > 0) & (scale != 1)))))
+    if scale is not None and (scale == 0).any():
+        found.append(format_warning("UB114", columns=_some(np.flatnonzero(scale == 0))))
+    return found
+
+
+def _some(numbers: NDArray[np.intp]) -> str:
+    """The first of some row or column numbers."""
+    return ", ".join(map(str, numbers[:SHOWN])) + (", ..." if len(numbers) > SHOWN else "")
+
+
 def warn_of(concerns: list[str], stacklevel: int) -> None:
-    """One warning for all concerns."""
-    if concerns:
-        emit(" ".join(concerns), stacklevel=stacklevel + 1)
+    """One warning for all concerns of a kind."""
+    for kind in dict.fromkeys(concern[:3] for concern in concerns):
+        emit(" ".join(concern for concern in concerns if concern[:3] == kind), stacklevel=stacklevel + 1)

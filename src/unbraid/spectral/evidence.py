@@ -24,10 +24,12 @@ LAGS = 10
 LEAST = 0.25  # share of the rows that must have a successor at a lag, for the lag to count
 SPLITS, BLOCKS = 12, 8  # of the evidence, to see whether its halves agree
 TRIMMED = 0.01  # share of the points, at each end of a code
+INDEPENDENT = ("independence", "fastica")  # rotations by independence: our search, and the paper's algorithm
 
 # What each rotation uses of the evidence.
 ROTATIONS = {
     "independence": None,
+    "fastica": None,
     "support": None,
     "time": "time",
     "pairs": "pairs",

@@ -11,8 +11,8 @@ from unbraid.manifold.neighbors import Floats
 from unbraid.runtime.progress import bar
 from unbraid.spectral.base import Evidence, SpectralEstimator
 from unbraid.spectral.embeddings import LTSA, HessianEigenmaps, LaplacianEigenmaps
-from unbraid.spectral.evidence import ROTATIONS, check_rotation, evidence_concerns, rotation_matrix
-from unbraid.spectral.ica import CONTRAST
+from unbraid.spectral.evidence import INDEPENDENT, ROTATIONS, check_rotation, evidence_concerns, rotation_matrix
+from unbraid.spectral.ica import CONTRAST, FASTICA
 from unbraid.spectral.landmarks import Embedded
 from unbraid.spectral.trial import Settings
 
@@ -48,7 +48,7 @@ class FollowedByICA(SpectralEstimator):
 
     def _settings(self, d: int) -> Settings:
         # Other evidence does not imply independence, so settings are then chosen by distances alone.
-        contrast = self.contrast if self.rotation == "independence" else None
+        contrast = {"independence": self.contrast, FASTICA: FASTICA}.get(self.rotation)
         return replace(super()._settings(d), contrast=contrast, n_init=self.n_init)
 
     def fit(self, X: Any, y: Any = None, *, pairs: Any = None, time: Any = None) -> Self:
@@ -75,7 +75,7 @@ class FollowedByICA(SpectralEstimator):
         """
         self._check_parameters()  # the rotation says which evidence is used
         known = self._observed(X, y if "labels" in self.uses else None, pairs=pairs, time=time)
-        if self.rotation == "independence" and not known.evidence:
+        if self.rotation in INDEPENDENT and not known.evidence:
             return self._fit(known, None)
         check_rotation(self.rotation, known)
         self._fit(
@@ -128,10 +128,11 @@ class HessianICA(FollowedByICA, HessianEigenmaps):
         of the PCA) and keeps the best by ``selection``.
     tangent_weight : float
         Weight of the LTSA term that keeps HLLE from collapsing; 0 is the textbook method.
-    rotation : {"independence", "support", "time", "pairs", "condition", "labels"}
-        What rotates the embedding into codes: independent factors; factors that fill a box, however dependent; rows in
-        the order of time; pairs of rows that differ in few factors; factors whose variances change with a condition;
-        some known factors. The last three are given to ``fit``.
+    rotation : {"independence", "fastica", "support", "time", "pairs", "condition", "labels"}
+        What rotates the embedding into codes: independent factors, by a global search or by the paper's fastICA with
+        u^4 from one start; factors that fill a box, however dependent; rows in the order of time; pairs of rows that
+        differ in few factors; factors whose variances change with a condition; some known factors. The last three are
+        given to ``fit``.
     contrast : {"logcosh", "kurtosis", "auto"}
         What the independent codes maximise; "auto" searches with both and keeps the less dependent codes.
     n_init : int
@@ -147,6 +148,13 @@ class HessianICA(FollowedByICA, HessianEigenmaps):
     selection : {"combined", "edges", "closest"}
         Rule for "auto": local isometry over neighbour-graph edges, over the closest 5 % of pairs (the paper's), or
         the mean of both minus half the mutual information of the codes.
+    outliers : {"clip", "nan", "keep"}
+        What becomes of rows that do not belong to the rest, and of cells without a value. "clip" and "nan" leave such
+        rows out of the fit, list them in ``outliers_``, and keep their codes within the range of the others, or make
+        them NaN; cells are filled from the other columns. "keep" takes all rows and cells as they are.
+    units : {"auto", "given"}
+        "auto" scales columns of a table whose values spread more than 30 times as much as those of the others, and
+        leaves out columns that count the rows; "given" takes all columns as they are.
     random_state : int, RandomState, Generator or None
     progress : bool or None
         Whether bars are shown; None shows them when standard error is a terminal.
@@ -168,8 +176,15 @@ class HessianICA(FollowedByICA, HessianEigenmaps):
         Every setting that was tried, with its figures; print it.
     diagnostics_ : Diagnostics
         How far to trust the result; print it.
+    outliers_ : array of int
+        Rows that were left out of the fit.
+    mended_ : array of int
+        Rows with cells that were filled.
+    screen_ : Screen or None
+        The rule for both; None if nothing was wrong with the data.
     maps_ : LocalMaps
     reduction_ : Reduction
+        Its ``scale`` is what columns were multiplied by, if any were.
 
     References
     ----------

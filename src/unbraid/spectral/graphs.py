@@ -74,13 +74,14 @@ def spectral_graphs(model: Any) -> Graphs:
     """PCA and the local maps; rows between anchors, a third of the way from each of some to its nearest other."""
     maps = model.maps_
     m = maps.points.shape[1]
-    mean, components = model.reduction_.mean, model.reduction_.components[:m]
+    reduction = model.reduction_.truncated(m)
     forward = LocalMapsGraph(maps.points, maps.codes, maps.forward, np.ones(m), maps._width)
     backward = LocalMapsGraph(maps.codes, maps.points, maps.backward, maps._code_scale, maps._width)
     chosen = np.linspace(0, len(maps.points) - 1, EXAMPLES).astype(int)
     points = maps.points[chosen] + (maps.points[maps.near[chosen, 1]] - maps.points[chosen]) / 3
     rows = model._decoded(model.reduction_.inverse(points)).astype(np.float32)
-    return Graphs(Encoder(mean, components, forward), Decoder(model, mean, components, backward), rows)
+    decoder = Decoder(model, reduction.mean, reduction.decoding, backward)
+    return Graphs(Encoder(reduction.mean, reduction.components, forward), decoder, rows)
 
 
 def linear_graphs(model: Any) -> Graphs:

@@ -7,6 +7,7 @@ two factors the whole circle is searched, with more every plane in turn, from se
 """
 
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -36,8 +37,10 @@ class Rotation:
     matrix : array (d, d)
         Components are ``Z @ matrix.T`` for whitened Z.
     contrast : str
+        One of ``CONTRASTS``.
     stability : float
-        Mean correlation between its components and those that are found without density weights.
+        Mean correlation between its components and those that are found without density weights; of fastICA, those
+        of the best u^4.
     converged : float
         Share of the starts that converged.
     weighted : bool
@@ -97,8 +100,9 @@ def fourth_power(U: Floats) -> Floats:
     return square * square - 3
 
 
-CONTRASTS: dict[str, Contrast] = {"kurtosis": fourth_power, "logcosh": logcosh}
-CONTRAST = ("auto", *CONTRASTS)  # what the parameter may be
+FASTICA = "fastica"
+CONTRASTS: dict[str, Contrast] = {"kurtosis": fourth_power, "logcosh": logcosh, FASTICA: fourth_power}
+CONTRAST = ("auto", "kurtosis", "logcosh")  # what the parameter may be
 
 
 def half_density_weights(Z: Floats) -> Floats:
@@ -121,13 +125,16 @@ def best_rotation(Z: Floats, *, contrast: str, n_init: int, random_state: np.ran
     Parameters
     ----------
     Z : array (n, d), whitened
-    contrast : {"logcosh", "kurtosis", "auto"}
-        G is log cosh u or u^4; "auto" searches with both and keeps the less dependent components.
+    contrast : {"logcosh", "kurtosis", "auto", "fastica"}
+        G is log cosh u or u^4; "auto" searches with both and keeps the less dependent components. "fastica" is another
+        algorithm, see :func:`fixed_point`.
     n_init : int
         Random starts, for three factors or more.
     random_state : RandomState
     """
-    names = list(CONTRASTS) if contrast == "auto" else [contrast]
+    names = CONTRAST[1:] if contrast == "auto" else (contrast,)
+    if contrast == FASTICA:
+        return fixed_point(Z, random_state)
     if Z.shape[1] == 1:
         return Rotation(np.eye(1), names[-1], 1.0, 1.0)
     if len(Z) > MOST_POINTS:
@@ -135,6 +142,32 @@ def best_rotation(Z: Floats, *, contrast: str, n_init: int, random_state: np.ran
     weights = half_density_weights(Z)
     found = [_found(Z, weights, name, n_init, random_state) for name in names]
     return min(found, key=lambda r: (r.converged == 0, mutual_information(Z @ r.matrix.T) if len(found) > 1 else 0))
+
+
+def fixed_point(Z: Floats, random_state: np.random.RandomState) -> Rotation:
+    """fastICA with G(u) = u^4, as in the paper: W <- E[(Wz)^3 z^T] - 3 W, made orthogonal, from one random start.
+
+    No weights, and no search for the global optimum; :func:`best_rotation` has both.
+
+    Parameters
+    ----------
+    Z : array (n, d), whitened
+    random_state : RandomState
+
+    References
+    ----------
+    Hyvarinen (1999), Fast and robust fixed-point algorithms for independent component analysis, Eq. 20, symmetric.
+    """
+    from sklearn.decomposition import FastICA
+    from sklearn.exceptions import ConvergenceWarning
+
+    ica = FastICA(fun="cube", whiten=False, random_state=random_state)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ConvergenceWarning)
+        matrix = ica.fit(Z).components_
+    plain = search_near(Z, np.full(len(Z), 1 / len(Z)), fourth_power, matrix)
+    stability = float(np.cos(np.radians(turns(matrix, plain))).mean())
+    return Rotation(matrix, FASTICA, stability, float(not caught), weighted=False)
 
 
 def _found(Z: Floats, weights: Floats, name: str, n_init: int, rng: np.random.RandomState) -> Rotation:

@@ -71,6 +71,7 @@ def embed_more(first: Choice, look: Look, pool: Floats, rng: np.random.RandomSta
     Embedded
     """
     others = pool if look.rows is None or len(pool) < look.n else np.delete(pool, look.rows, axis=0)
+    others = others[np.isfinite(others[:, 0])]  # outliers have no place
     rest, held = _hold_out(others[rng.permutation(len(others))])
     found = _grown(first, np.concatenate([look.points, rest]), held, look.n > DIRECT, rng, advance)
     if look.n > DIRECT or found.tried[0]["held_out_error"] <= ENOUGH:

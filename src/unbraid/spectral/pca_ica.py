@@ -9,20 +9,20 @@ from sklearn.utils.validation import check_is_fitted
 from unbraid.data.lazy import codes_by_blocks
 from unbraid.estimator.base import COUNT, COUNT_OR_AUTO, RANDOM_STATE
 from unbraid.estimator.summary import Summary
-from unbraid.export.exportable import Exportable
 from unbraid.export.graphs import Graphs
-from unbraid.manifold.reduction import FINEST, Look, affordable_rows, fit_reduction
+from unbraid.manifold.reduction import FINEST, Look, affordable_rows
 from unbraid.manifold.spectra import has_structure
 from unbraid.runtime.determinism import check_random_state
 from unbraid.runtime.extras import require
-from unbraid.spectral.diagnostics import warn_of
-from unbraid.spectral.evidence import ROTATIONS, check_rotation, evidence_concerns, rotation_matrix
-from unbraid.spectral.ica import CONTRAST, Rotation, best_rotation, excess_kurtosis, whitening
+from unbraid.spectral.base import Screened, bounded
+from unbraid.spectral.diagnostics import data_concerns, warn_of
+from unbraid.spectral.evidence import INDEPENDENT, ROTATIONS, check_rotation, evidence_concerns, rotation_matrix
+from unbraid.spectral.ica import CONTRAST, FASTICA, Rotation, best_rotation, excess_kurtosis, whitening
 from unbraid.spectral.selection import given_factors, number_of_factors
 from unbraid.spectral.summary import linear_summary
 
 
-class PCAICA(Exportable):
+class PCAICA(Screened):
     """PCA + ICA: exact when the factors mix linearly, and the baseline for every nonlinear method.
 
     codes = R W (P^T (x - mean)), with P the leading principal directions, W the whitening and R the ICA rotation.
@@ -30,7 +30,7 @@ class PCAICA(Exportable):
     Parameters
     ----------
     n_factors : int or "auto"
-    rotation, contrast, n_init, random_state
+    rotation, contrast, n_init, outliers, units, random_state
         As :class:`HessianICA`.
 
     Attributes
@@ -44,7 +44,11 @@ class PCAICA(Exportable):
     rotation_ : Rotation or None
         The search for independent codes; None if other evidence rotated them.
     concerns_ : list of str
-        What is wrong with that evidence.
+        What is wrong with the data, or with that evidence.
+    outliers_, mended_, screen_, reduction_
+        As :class:`HessianICA`.
+    bounds_ : array (2, n_factors)
+        Between which the codes of outliers stay.
     n_factors_ : int
 
     Examples
@@ -73,12 +77,16 @@ class PCAICA(Exportable):
         rotation: str = "independence",
         contrast: str = "logcosh",
         n_init: int = 3,
+        outliers: str = "clip",
+        units: str = "auto",
         random_state: Any = None,
     ) -> None:
         self.n_factors = n_factors
         self.rotation = rotation
         self.contrast = contrast
         self.n_init = n_init
+        self.outliers = outliers
+        self.units = units
         self.random_state = random_state
 
     @property
@@ -96,33 +104,39 @@ class PCAICA(Exportable):
         sample = data.sample(affordable_rows(data.n_features, data.float_dtype.itemsize, 20_000), rng)
         if len(sample) < 2:
             raise ValueError(f"Found array with {len(sample)} sample(s) while a minimum of 2 is required.")
-        reduction = fit_reduction(sample, n_components=given_factors(self.n_factors))
-        P = np.asarray(sample @ reduction.components.T, dtype=np.float64)  # the sample is centred already
+        reduction, sample, _, screen = self._reduce(sample, data, given_factors(self.n_factors))
+        P = np.asarray(sample @ reduction.within.T, dtype=np.float64)  # the sample is centred already
         structured = self.n_factors != "auto" or has_structure(sample, rng)
         look = Look(reduction, P, len(data), structured)
         look = look.truncated(reduction.size_for(FINEST)) if self.n_factors == "auto" else look
         number = number_of_factors(self.n_factors, look, data.n_features)
         warn_of([number.doubt] if number.doubt else [], stacklevel=2)
         d = number.value
+        self.reduction_, self.screen_ = reduction.truncated(d), screen and screen.truncated(d)
+        self._list_odd(known)
         P = np.ascontiguousarray(P[:, :d])
         white = whitening(P)
         Z = white(P)
         self.rotation_: Rotation | None = None
-        self.concerns_: list[str] = []
-        if self.rotation == "independence":
-            self.rotation_ = best_rotation(Z, contrast=self.contrast, n_init=self.n_init, random_state=rng)
+        self.concerns_ = data_concerns(self)
+        if self.rotation in INDEPENDENT:
+            contrast = FASTICA if self.rotation == FASTICA else self.contrast
+            self.rotation_ = best_rotation(Z, contrast=contrast, n_init=self.n_init, random_state=rng)
             matrix = self.rotation_.matrix
         else:
-            rows = np.concatenate([reduction(block.reshape(len(block), -1))[:, :d] for block in self._read_new(known)])
+            rows = np.concatenate([self._place(block) for block in self._read_new(known)])
+            rows = np.where(np.isnan(rows), 0.0, rows)  # outliers have no place: the middle
             matrix = rotation_matrix(self.rotation, white(rows), known)
-            self.concerns_ = evidence_concerns(self.rotation, white(rows), known)
+            self.concerns_ += evidence_concerns(self.rotation, white(rows), known)
         signs = np.sign((Z @ matrix.T).T @ P[:, 0])
         rotation = matrix * np.where(signs == 0, 1, signs)[:, None]
         unmixing = rotation @ white.matrix
         self.components_ = unmixing @ reduction.components[:d]
-        self.mixing_ = reduction.components[:d].T @ np.linalg.inv(unmixing)
-        self.mean_ = reduction.mean + white.mean @ reduction.components[:d]
-        self.kurtosis_ = excess_kurtosis(Z @ rotation.T)
+        self.mixing_ = reduction.decoding[:d].T @ np.linalg.inv(unmixing)
+        self.mean_ = reduction.mean + white.mean @ reduction.decoding[:d]
+        codes = Z @ rotation.T
+        self.bounds_ = self._bounds(codes)
+        self.kurtosis_ = excess_kurtosis(codes)
         self.n_factors_ = d
         warn_of(self.concerns_, stacklevel=2)
         return self
@@ -137,7 +151,11 @@ class PCAICA(Exportable):
         by_blocks = codes_by_blocks(self, X, self.n_factors_)
         if by_blocks is not None:
             return by_blocks
-        parts = [(block.reshape(len(block), -1) - self.mean_) @ self.components_.T for block in self._read_new(X)]
+        parts = []
+        for block in self._read_new(X):
+            rows, odd = self._screened(block)
+            codes = (rows - self.mean_) @ self.components_.T
+            parts.append(codes if odd is None else bounded(codes, odd, self.bounds_))
         return np.concatenate(parts) if parts else np.empty((0, self.n_factors_))
 
     def inverse_transform(self, codes: ArrayLike) -> NDArray:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from unbraid.spectral.base import SpectralEstimator
     from unbraid.spectral.pca_ica import PCAICA
 
+LISTED = 100  # rows that a summary shows
 HARDLY = 0.02  # if scores differ by less, the choice hardly matters
 
 
@@ -23,7 +24,7 @@ def spectral_summary(model: "SpectralEstimator") -> Summary:
     choices = _choices(selection, scores)
     return Summary(
         title,
-        _facts(model.diagnostics_),
+        [*_facts(model.diagnostics_), *_left_out(model)],
         choices=choices,
         concerns=list(model.diagnostics_.concerns),
         note="All checks passed.",
@@ -44,11 +45,20 @@ def linear_summary(model: "PCAICA") -> Summary:
         [
             *([_stability(model.rotation_.stability, model.rotation_.converged)] if model.rotation_ else []),
             Fact.of("kurtosis", _signed(model.kurtosis_)),
+            *_left_out(model),
         ],
         concerns=list(model.concerns_),
         note="A linear method: correct only if the factors mix linearly, which it cannot check.",
         n_shown=model.n_factors_,
     )
+
+
+def _left_out(model: "SpectralEstimator | PCAICA") -> list[Fact]:
+    """Rows that were left out, if any."""
+    if model.screen_ is None or not len(model.outliers_):
+        return []
+    rows = ", ".join(map(str, model.outliers_[:LISTED])) + (", ..." if len(model.outliers_) > LISTED else "")
+    return [Fact.of("outliers", str(len(model.outliers_)), f"Rows {rows} (counted from 0); model.outliers_ has all.")]
 
 
 def _choices(selection: Selection, scores: list[float]) -> list[str]:

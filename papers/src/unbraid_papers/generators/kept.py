@@ -40,8 +40,19 @@ class KeptImages:
             images = np.stack([self._image(store, latent) for latent in latents])
         return torch.from_numpy(images).float() / 127.5 - 1
 
+    def n_drawn(self, latents: torch.Tensor) -> int:
+        """How many of the images are there before the first that is not."""
+        with self._opened() as store:
+            for i, latent in enumerate(latents):
+                if store.execute("SELECT 1 FROM images WHERE address = ?", (self._address(latent),)).fetchone() is None:
+                    return i
+        return len(latents)
+
+    def _address(self, latent: torch.Tensor) -> bytes:
+        return hashlib.sha256(self._content + latent.numpy().tobytes()).digest()
+
     def _image(self, store: sqlite3.Connection, latent: torch.Tensor) -> np.ndarray:
-        address = hashlib.sha256(self._content + latent.numpy().tobytes()).digest()
+        address = self._address(latent)
         found = store.execute("SELECT pixels FROM images WHERE address = ?", (address,)).fetchone()
         if found is None:
             pixels = self._draw(latent).tobytes()

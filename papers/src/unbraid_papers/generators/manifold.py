@@ -161,8 +161,16 @@ class GANManifold(Continuous):
             )
         return np.asarray(centre, dtype=np.float32)
 
+    def n_drawn(self, n: int, random_state: Any = None) -> int:
+        """How many images of ``sample(n, random_state)`` are on disk before the first that is not; of "ffhq" only."""
+        latents = self._latents(self.sample_factors(n, random_state))
+        return self._draw.n_drawn(torch.from_numpy(latents.astype(np.float32)))
+
+    def _latents(self, factors: np.ndarray) -> np.ndarray:
+        return self.centre + self.directions.steps(factors, self.components)
+
     def _render(self, factors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        return self._images(self.centre + self.directions.steps(factors, self.components))
+        return self._images(self._latents(factors))
 
     def _images(self, latents: np.ndarray) -> np.ndarray:
         parts = []

@@ -129,8 +129,8 @@ def _claims(mean: Floats, drawn: Floats, names: list[str]) -> tuple[Claim, ...]:
     if len(plain) > 2:
         for (a, b), claim in PAIRS.items():
             if a in place and b in place:
-                gap, again = (c[..., place[a], place[b]] - others(c) for c in (mean, drawn))
-                claims.append(estimated(claim, gap, again, LIMITS))
+                between, again = (c[..., place[a], place[b]] for c in (mean, drawn))
+                claims.append(estimated(claim, between, again, LIMITS))
     if len(plain) > 1 and "modularity" in place:
         gap, again = (others(c) - c[..., place["modularity"], :][..., plain].mean(axis=-1) for c in (mean, drawn))
         claims.append(estimated("modularity-apart", gap, again, LIMITS))

@@ -103,7 +103,11 @@ def selection(
     return Selection(
         title="Can models be chosen without labels?",
         table=pd.DataFrame(rows, columns=["chosen by", "chance", "low", "high", "paper"]),
-        claims=(*_transfer_claims(*moved), *_criterion_claims(known, *correlated)),
+        claims=(
+            *_transfer_claims(*moved),
+            *_criterion_claims(known, *correlated),
+            *_choice_claims(known, picked, drawn),
+        ),
         source=f"{PAPER}, section 5.4, table 1",
         n_runs=len(table.frame),
         notes=(
@@ -159,3 +163,9 @@ def _criterion_claims(known: list[str], found: Floats, drawn: Floats) -> Iterato
     if "UDR" in known:
         k = known.index("UDR")
         yield estimated("udr-tells", value[k], again[:, k], (-1.0, 1.0))
+
+
+def _choice_claims(known: list[str], found: Floats, drawn: Floats) -> Iterator[Claim]:
+    if "UDR" in known:
+        k = known.index("UDR")
+        yield estimated("udr-chooses", found[k], drawn[:, k], (0.0, 1.0))

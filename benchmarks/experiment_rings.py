@@ -1,0 +1,140 @@
+"""Few views of one turn by ``ProductManifold`` and by Isomap, and how often "verified" is wrong.
+
+    python benchmarks/experiment_rings.py views OUT.jsonl --folder MESHES --pictures PICTURE.jpg
+    python benchmarks/experiment_rings.py worlds OUT.jsonl --seeds 1000 1500
+
+``views``: rings of 72 pictures of real objects before real backgrounds (``rings.py``), in random order. ``worlds``:
+closed curves, turns that nearly repeat themselves after 1/2 or 1/3, and the worlds of ``products.py``. An angle is
+right if its circular correlation with the truth is at least .95 (.9 in ``worlds``). One line per run is appended;
+the same command goes on where it stopped. Constants were chosen on seeds below 100.
+"""
+
+import argparse
+import json
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+from products import WORLDS
+from rings import Rings
+from sklearn.manifold import Isomap
+
+import unbraid as ub
+from unbraid.metrics.kinds import circular_correlation
+from unbraid.product.ring import error
+
+HIDDEN = 0.95
+VIEWS = {
+    "plain": ("", {}), "pair": (" pair", {}), "cropped": ("", {"cropped": True}),
+    "cropped pair": (" pair", {"cropped": True}), "random": ("", {"even": False}),
+}  # fmt: skip
+
+
+def main() -> None:
+    """Run what is missing, and print a table of what is there."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=["views", "worlds"])
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--folder", type=Path, default=None, help="where the meshes are")
+    parser.add_argument("--pictures", type=Path, nargs="*", default=[], help="more pictures for backgrounds")
+    parser.add_argument("--meshes", nargs="+", default=["bunny", "spot", "dragon"])
+    parser.add_argument("--seeds", type=int, nargs=2, default=[100, 107], metavar=("FIRST", "END"))
+    args = parser.parse_args()
+    there = {(line["world"], line["seed"]) for line in lines(args.out)}
+    runs = views(args) if args.what == "views" else worlds(args)
+    for world, seed, draw in runs:
+        if (world, seed) not in there:
+            with args.out.open("a", encoding="utf-8") as file:
+                file.write(json.dumps({"world": world, "seed": seed} | measure(*draw(), args.what == "views")) + "\n")
+    show(lines(args.out), 0.95 if args.what == "views" else 0.9)
+
+
+def lines(path: Path) -> list[dict]:
+    """What was recorded."""
+    return [json.loads(text) for text in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+
+
+def views(args: argparse.Namespace):
+    """Kinds of views, seeds and how to draw them."""
+    rings = Rings(args.folder, args.pictures, args.meshes)
+    for kind, (name, options) in VIEWS.items():
+        for seed in range(*args.seeds):
+            for mesh in args.meshes:
+                yield f"{kind}: {mesh}", seed, lambda m=mesh + name, s=seed, o=options: rings.draw(m, s, **o)
+
+
+def worlds(args: argparse.Namespace):
+    """Two in five are one turn, two in five nearly repeat themselves, and the rest is of another shape."""
+    others = [name for name in WORLDS if name != "anything"]
+    for seed in range(*args.seeds):
+        kind = ("turn", "double", "turn", "repeated", "other")[seed % 5]
+        name = f"other: {others[seed // 5 % len(others)]}" if kind == "other" else kind
+        yield name, seed, lambda k=kind, s=seed, n=name[7:]: world(k, n, np.random.default_rng(s))
+
+
+def world(kind: str, name: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray | None]:
+    """Rows, and their angle if they are one turn."""
+    n = int(np.exp(rng.uniform(np.log(36), np.log(700))))
+    if kind == "other":
+        drawn = WORLDS[name](n, rng)
+        return drawn.X, drawn.factors[:, 0] if drawn.kinds == ("circle",) else None
+    even = bool(rng.integers(2))
+    angle = 2 * np.pi * (rng.permutation(n) / n if even else rng.uniform(size=n))
+    features, period = int(rng.integers(3, 60)), 1 if kind == "turn" else int(rng.choice([2, 2, 3]))
+    faint = 1.0 if kind == "turn" else 10 ** rng.uniform(-2 if kind == "double" else -3, -0.3)
+    X = np.zeros((n, features))
+    for k in range(1, 7):
+        size = (1.0 if k % period == 0 else faint) / k ** rng.uniform(0.5, 1.5)
+        X += size * np.outer(np.cos(k * angle), rng.normal(size=features))
+        X += size * np.outer(np.sin(k * angle), rng.normal(size=features))
+    noise = X.std() * 10 ** rng.uniform(-2.5, -0.2)
+    return X + noise * rng.normal(size=X.shape), np.angle(np.exp(1j * angle))
+
+
+def measure(X: np.ndarray, angle: np.ndarray | None, isomap: bool) -> dict:
+    """One fit, and Isomap with 3, 4 and 5 neighbours beside it."""
+    begin = time.process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = ub.ProductManifold(random_state=0).fit(X)
+        found = model.transform(X)
+    line = {"n": len(X), "kinds": model.kinds_, "verified": bool(model.verified_.all()), "circle": angle is not None}
+    line["seconds"] = time.process_time() - begin
+    line["checks"] = {c.name: round(c.figure, 3) for c in model.checks_[0]} if model.kinds_ == ["circle"] else {}
+    if angle is not None:
+        own = found[:, 0] if model.kinds_ == ["circle"] else np.zeros(len(X))
+        line["score"] = abs(circular_correlation(angle, own))
+        flat = X.reshape(len(X), -1)
+        folds = [error(flat[np.argsort(angle)]) / error(flat[np.argsort(m * angle % (2 * np.pi))]) for m in (2, 3)]
+        line["visible"] = max(folds)  # error in the true order over that of a turn laid on itself
+    if isomap and angle is not None:
+        line["isomap"] = []
+        for k in (3, 4, 5):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                plane = Isomap(n_neighbors=k, n_components=2).fit_transform(X.reshape(len(X), -1))
+            line["isomap"].append(abs(circular_correlation(angle, np.arctan2(plane[:, 1], plane[:, 0]))))
+    return line
+
+
+def show(found: list[dict], least: float) -> None:
+    """By world: runs, right ones, verified ones, those that are verified and wrong, and of these the hidden ones.
+
+    Hidden is a turn whose parts differ by less than the noise: in the true order its rows predict each other no better.
+    """
+    print(f"{'world':36s} {'runs':>5s} {'right':>6s} {'verified':>9s} {'wrong':>6s} {'hidden':>7s}  Isomap 3, 4, 5")
+    names = sorted({line["world"].partition(":")[0] for line in found})
+    for name in [*names, ""]:
+        own = [line for line in found if line["world"].startswith(name)]
+        right = [line.get("score", 0) >= least for line in own]
+        wrong = [line["verified"] and line["kinds"] == ["circle"] and not r for line, r in zip(own, right)]
+        verified = sum(line["verified"] and line["kinds"] == ["circle"] for line in own)
+        hidden = sum(w and line.get("visible", 0) > HIDDEN for w, line in zip(wrong, own))
+        peers = np.array([line["isomap"] for line in own if "isomap" in line])
+        beside = (peers >= least).sum(axis=0).tolist() if len(peers) else ""
+        print(f"{name or 'all':36s} {len(own):5d} {sum(right):6d} {verified:9d} {sum(wrong):6d} {hidden:7d}  {beside}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,109 @@
+"""Few samples along one closed curve: their order, and when it is not to be trusted."""
+
+import numpy as np
+import pytest
+
+import unbraid as ub
+from unbraid.manifold.surroundings import end_distance
+from unbraid.metrics.kinds import circular_correlation
+from unbraid.product.curve import closed_curve, improved
+from unbraid.product.estimator import OPEN
+from unbraid.product.ring import _bends, around, ring_of
+from unbraid.trust.warnings import TrustWarning
+
+
+def views(n, half=0.6, noise=0.05, seed=0, shuffled=True):
+    """A closed curve in 30 dimensions; with a small ``half`` it nearly comes back after half a turn."""
+    rng = np.random.default_rng(seed)
+    angle = 2 * np.pi * np.arange(n) / n
+    waves = [a * f(k * angle) for k, a in ((1, half), (2, 1.0), (3, half / 2)) for f in (np.cos, np.sin)]
+    X = np.stack(waves, axis=1) @ np.linalg.qr(rng.normal(size=(30, 6)))[0].T + noise * rng.normal(size=(n, 30))
+    order = rng.permutation(n) if shuffled else np.arange(n)
+    return X[order], angle[order]
+
+
+def correlation(angle, model, X):
+    return abs(circular_correlation(angle, model.transform(X)[:, 0]))
+
+
+def test_the_shortest_tour_of_even_points_on_a_circle_is_their_order():
+    order = np.random.default_rng(0).permutation(40)
+    angle = 2 * np.pi * order / 40
+    ring = ring_of(np.c_[np.cos(angle), np.sin(angle)], np.arange(40))
+    assert set(np.diff(order[ring.tour]) % 40) in ({1}, {39})
+    assert np.diff(np.sort(ring.angle)) == pytest.approx(2 * np.pi / 40)
+    assert ring.strays == 0
+    assert ring.margin > 2
+
+
+def test_the_bend_of_even_points_on_a_circle():
+    """The middle of two neighbours lies at the cosine of a step from the centre."""
+    angle = 2 * np.pi * np.arange(12) / 12
+    points = np.c_[np.cos(angle), np.sin(angle)]
+    squares = np.square(np.linalg.norm(points[:, None] - points, axis=2))
+    at = np.arange(12)
+    bends = _bends(squares, np.roll(at, 1), at, np.roll(at, -1))
+    assert bends == pytest.approx((1 - np.cos(np.pi / 6)) ** 2)
+    assert np.ptp(np.diff(around(points, np.arange(12), 1))) == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("n", [36, 72, 150])
+def test_noisy_views_of_one_turn_are_verified(n):
+    X, angle = views(n, noise=0.03)
+    model = ub.ProductManifold(random_state=0).fit(X)
+    assert model.kinds_ == ["circle"]
+    assert model.verified_.all()
+    assert correlation(angle, model, X) > 0.98
+    back = model.inverse_transform(model.transform(X))
+    assert np.square(back - X).mean() < 0.1 * X.var()
+
+
+def test_a_turn_that_nearly_repeats_itself_after_half_is_never_verified_as_the_double_angle():
+    for seed, half in enumerate([0, 0.01, 0.02, 0.05, 0.08]):
+        X, angle = views(72, half=half, noise=0.02, seed=seed)
+        with pytest.warns(TrustWarning):
+            model = ub.ProductManifold(random_state=0).fit(X)
+        assert not model.verified_.any()
+    assert correlation(angle, model, X) > 0.95  # the last is unfolded
+
+
+def test_the_order_in_which_views_came_decides_between_turns_that_look_alike():
+    scores = []
+    for shuffled in (True, False):
+        X, angle = views(72, half=0.08, noise=0.04, shuffled=shuffled)
+        ring = ring_of(X, np.arange(72))
+        scores.append(abs(circular_correlation(angle, ring.angle)))
+    assert scores[1] > 0.98 > scores[0]
+
+
+def test_an_arc_and_a_sheet_are_no_rings():
+    rng = np.random.default_rng(0)
+    t = rng.uniform(0, 1, 80)
+    arc = np.c_[np.cos(4 * t), np.sin(4 * t)] + 0.01 * rng.normal(size=(80, 2))
+    sheet = rng.uniform(size=(80, 2))
+    assert end_distance(arc, np.random.RandomState(0)) > OPEN
+    assert not ring_of(sheet, np.arange(80)).holds(False)
+
+
+def test_a_curve_through_noise_is_closer_to_the_truth_than_its_samples():
+    rng = np.random.default_rng(0)
+    angle = rng.uniform(-np.pi, np.pi, 600)
+    clean = np.stack([f(k * angle) for k in (1, 2, 3) for f in (np.cos, np.sin)], axis=1)
+    points = clean + 0.5 * rng.normal(size=clean.shape)
+    guess = angle + 0.6 * rng.normal(size=600)
+    curve, places = improved(closed_curve(points, guess, 0.3), points, 0.3, [], 6)
+    found = np.arctan2(places[:, 1], places[:, 0])
+    assert abs(circular_correlation(angle, found)) > abs(circular_correlation(angle, guess)) + 0.1
+    assert np.square(curve.backward(places, places) - clean).mean() < 0.5 * 0.5**2
+    assert curve.noise == pytest.approx(0.25, rel=0.25)
+
+
+def test_rows_in_time_share_what_they_say_about_the_angle():
+    rng = np.random.default_rng(0)
+    angle = np.cumsum(0.15 * rng.normal(size=500))
+    clean = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    points = clean + 0.8 * rng.normal(size=clean.shape)
+    start = closed_curve(points, np.arctan2(points[:, 1], points[:, 0]), 0.5)
+    alone, together = (improved(start, points, 0.5, runs, 4)[1] for runs in ([], [np.arange(500)]))
+    scores = [abs(circular_correlation(angle, np.arctan2(p[:, 1], p[:, 0]))) for p in (alone, together)]
+    assert scores[1] > scores[0] + 0.1
