@@ -2,10 +2,10 @@
 
     python benchmarks/experiment_pairs.py OUT.jsonl [--data dsprites room] [--seeds 200] [--steps 20000]
 
-15,000 pairs that differ in one factor to all but one (``changed="some"``) or in one; which ones is not said. Beside AdaGVAE:
-beta-VAE (beta 4) on the same pictures with as many steps of as many pictures, an encoder that was not trained, and the
-ten leading principal components. DCI by boosted trees, on 10,000 pictures that no model was fitted on. A line of JSON for each
-result; results that are there already are not computed again.
+15,000 pairs that differ in one factor to all but one (``changed="some"``) or in one; which ones is not said. Beside
+AdaGVAE: beta-VAE (beta 4) on the same pictures with as many steps of as many pictures, an encoder that was not trained,
+and the ten leading principal components. DCI by boosted trees, on 10,000 pictures that no model was fitted on. A line
+of JSON for each result; results that are there already are not computed again.
 """
 
 import argparse

@@ -148,6 +148,16 @@ def test_many_rows_in_time_are_tested_on_rows_that_follow_each_other():
     assert ub.diagnose(X, time=np.arange(5000)).rotation == "time"
 
 
+def test_two_conditions_identify_gaussian_factors_of_a_curved_sheet():
+    classes = np.arange(1000) % 2
+    z = np.random.default_rng(0).normal(size=(1000, 2)) * np.array([[1, 1.5], [1.5, 1]])[classes]
+    a, b = (z @ [[0.8, 0.6], [-0.6, 0.8]]).T / 3
+    X = np.column_stack([np.sin(a), np.cos(a), np.sin(b), np.cos(b)])
+    model = ub.fit(X, labels=classes, random_state=0)
+    assert (type(model), model.rotation, model.diagnosis_.verdict) == (ub.HessianICA, "condition", "yes")
+    assert ub.metrics.mcc(z, model.transform(X)) > 0.98 > 0.9 > ub.metrics.mcc(z, ub.PCAICA(2, random_state=0).fit_transform(X))
+
+
 def test_a_recording_that_no_embedding_shows_is_learned_from_time():
     data = ub.datasets.load("temporal-sources", n_factors=2, n_features=6, random_state=0)
     X, factors, time = data.sample_recording(2000, random_state=0)

@@ -116,7 +116,7 @@ def examine(
         by_labels = label_findings(known.labels, survey.rows, survey.points, survey.n, survey.d)
     rotation, twin = "independence", ""
     if findings[0].holds and not survey.disconnected:
-        fitted, rotation, twin = _of_a_fit(survey, known, findings, rng)
+        fitted, rotation, twin = _of_a_fit(survey, known, findings, rng, for_flows=labels_serve(by_labels))
         findings += fitted
     findings += by_labels
     verdict = verdict_of(findings)
@@ -149,7 +149,7 @@ def examine(
 
 
 def _of_a_fit(
-    survey: Survey, known: Observations, before: list[Finding], rng: np.random.RandomState
+    survey: Survey, known: Observations, before: list[Finding], rng: np.random.RandomState, *, for_flows: bool
 ) -> tuple[list[Finding], str, str]:
     """Findings of a first fit (whether a factor wraps around; if none does, what the codes show), the rotation that
     the evidence allows, and the twin of codes that may be Gaussian."""
@@ -162,7 +162,7 @@ def _of_a_fit(
     alike = min((turned.effective for turned in tried), default=1.0)
     effective = min(1.0, alike * survey.n / len(survey.rows))
     plain = [*findings, *code_findings(codes, rng, effective)]
-    used = _used(tried, [*before, *loops, *plain], flat=survey.flat)
+    used = _used(tried, [*before, *loops, *plain], conditions=survey.flat or not for_flows)
     others = {f.key: f for turned in tried if turned is not used for f in turned.findings}
     if used is None or used.turn is None:
         in_doubt = codes.shape[1] > 1 and any(f.key == "separability" and f.holds is not True for f in plain)
@@ -172,14 +172,14 @@ def _of_a_fit(
     return [*loops, *deciding(rotated, used.rotation), *others.values()], used.rotation, ""
 
 
-def _used(tried: list[Turned], plain: list[Finding], *, flat: bool) -> Turned | None:
-    """The first piece of evidence that serves; a condition only on flat data, which need it and whose theorem holds.
+def _used(tried: list[Turned], plain: list[Finding], *, conditions: bool) -> Turned | None:
+    """The first piece of evidence that serves; a condition only where it is needed and its theorem holds.
 
-    For curved data with a condition there are flows, which need no isometry.
+    Curved data with as many conditions as a flow needs are left to flows, which need no isometry.
     """
     for turned in tried:
         held = {f.key: f.holds for f in (*plain, *turned.findings)}
-        needed = flat and verdict_of(plain) != "yes" and theorem_of(INSTEAD, rotation=turned.rotation).holds(held)
+        needed = conditions and verdict_of(plain) != "yes" and theorem_of(INSTEAD, rotation=turned.rotation).holds(held)
         if turned.serves and (turned.rotation != "condition" or needed):
             return turned
     return None
