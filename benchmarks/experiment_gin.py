@@ -1,6 +1,6 @@
 """GIN on mixings that are nonlinear by measure: difficulty, scores before and after, and the likelihood of the truth.
 
-python benchmarks/experiment_gin.py --out gin.jsonl --settings default nonlinear --seeds 100 110
+python benchmarks/experiment_gin.py --out gin.jsonl --settings default wide --seeds 100 110
 python benchmarks/experiment_gin.py --out gin.jsonl --table
 
 Every fit is one JSON line, written when it is done; what is in the file is not run again.
@@ -17,7 +17,6 @@ import torch
 
 import unbraid as ub
 from unbraid.datasets.conditional import GINMixture
-from unbraid.flows import NONLINEAR
 from unbraid.metrics import mcc
 
 KINDS = {
@@ -28,12 +27,16 @@ KINDS = {
     "volume-changing-plane": {"mixing": "volume-changing", "n_features": 2},
     "volume-preserving-plane": {"mixing": "volume-preserving", "n_features": 2},
 }
+WIDE = {"hidden": 64, "batch_size": 500, "max_steps": 2000, "n_init": 3}
 SETTINGS = {
     "default": {},
     "paper": {"noise": 0.01, "n_init": 1, "max_steps": 2400},
-    "nonlinear": NONLINEAR,
-    "nonlinear-low-rate": NONLINEAR | {"learning_rate": 1e-4},
-    "nonlinear-small-noise": NONLINEAR | {"noise": 0.01},
+    "wide": WIDE,
+    "wide-low-rate": WIDE | {"learning_rate": 1e-4},
+    "wide-small-noise": WIDE | {"noise": 0.01},
+    "realnvp": WIDE,
+    "self-supervised": WIDE | {"batch_size": 50},
+    "self-supervised-default": {},
 }
 HELD_OUT = 2000
 
@@ -52,29 +55,33 @@ def fit(cell, codes_folder):
     """One fit with its baselines; scores and likelihoods are those of points that were not fitted."""
     data = GINMixture(**KINDS[cell["kind"]], random_state=cell["seed"])
     X, factors, labels = data.sample_conditional(cell["points"] + HELD_OUT, random_state=1000 + cell["seed"])
-    latents = data.mixing.inverse(X)
     train, held = slice(cell["points"]), slice(cell["points"], None)
-    settings = SETTINGS[cell["settings"]] | {"null": "off", "random_state": cell["seed"], "progress": False}
-    method = ub.RealNVP if cell["settings"] == "realnvp" else ub.GIN
+    settings = SETTINGS[cell["settings"]] | {"random_state": cell["seed"], "progress": False}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        untrained = ub.GIN(**settings | {"max_steps": 1, "n_init": 1}).fit(X[train][:2000], labels[train][:2000])
+        untrained = ub.GIN(**settings | {"max_steps": 1, "n_init": 1, "null": "off"}).fit(X[:2000], labels[:2000])
         caught.clear()
         began = time.process_time()
-        model = method(**settings).fit(X[train], labels[train])
+        if cell["settings"].startswith("self-supervised"):
+            sets = data.sample_augmented(cell["points"], random_state=1000 + cell["seed"])[2]
+            model = ub.SelfSupervisedGIN(**settings).fit(sets)
+        else:
+            method = ub.RealNVP if cell["settings"] == "realnvp" else ub.GIN
+            model = method(**settings, null="off").fit(X[train], labels[train])
         seconds = time.process_time() - began
     found, known = model.transform(X[held]), model.transform(X[train][:10_000])
     if codes_folder:
         name = "-".join(map(str, cell.values()))
         np.savez(Path(codes_folder) / f"{name}.npz", codes=found, labels=labels[held], factors=factors[held])
-    measured = data.difficulty
+    measured, latents = data.difficulty, data.mixing.inverse(X)
     return cell | {
         "linear_r2": measured.linear, "raw": measured.raw, "pca_ica": measured.pca_ica, "knn_r2": measured.neighbors,
         "untrained": float(mcc(factors[held], untrained.transform(X[held])[:, :2])),
         "mcc": float(mcc(factors[held], found[:, :2])),
         "truth": log_likelihood(latents[held], labels[held], latents[train], labels[train]),
         "fit": log_likelihood(found, labels[held], known, labels[train][:10_000]),
-        "leftover": model.leftover_, "found_again": float(model.found_again_[: model.n_informative_].min()),
+        "leftover": getattr(model, "leftover_", None),
+        "found_again": float(model.found_again_[: model.n_informative_].min()),
         "n_informative": model.n_informative_, "steps": model.n_steps_, "cpu_seconds": round(seconds, 1),
         "warned": sorted({str(w.message)[:5] for w in caught if str(w.message).startswith("UB")}),
     }  # fmt: skip
@@ -101,7 +108,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--kind", nargs="+", default=["volume-preserving"], choices=KINDS)
-    parser.add_argument("--settings", nargs="+", default=["default", "nonlinear"], choices=SETTINGS)
+    parser.add_argument("--settings", nargs="+", default=["default", "wide"], choices=SETTINGS)
     parser.add_argument("--seeds", nargs=2, type=int, default=(0, 5), help="first, and the one after the last")
     parser.add_argument("--points", type=int, default=10_000)
     parser.add_argument("--codes", help="folder for codes of held-out points")

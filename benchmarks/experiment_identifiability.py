@@ -48,7 +48,7 @@ def plain(law: Callable, d: int, shape: Callable = mixed) -> Callable:
 
 
 def bare(points: Callable) -> Callable:
-    return lambda n, rng: (points(n, rng), None, {})
+    return lambda n, rng: (points(n, rng)[0], None, {})
 
 
 def uniform(n: int, d: int, rng: Rng) -> np.ndarray:

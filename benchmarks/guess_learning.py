@@ -9,26 +9,32 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold, KFold
+from worlds import WORLDS
 
 from unbraid.trust import expected
 from unbraid.trust.expected import NAMES, Calibration, Trees, folded, is_closed
 
 # What a larger figure can only say: that the codes are better (1) or worse (-1).
 DIRECTION = {
-    "edges": 1, "closest": 1, "kurtosis": 1, "plain_turn": -1, "chance_turn": -1, "half_turn": -1, "doubt": -1,
-    "dependence": -1, "raggedness": -1, "emptiness": -1, "extension": -1, "noise": -1, "pieces": -1, "participation": 1,
-    "linear": 1, "skew": -1,
+    "edges": 1, "closest": 1, "kurtosis": 1, "separability": 1, "plain_turn": -1, "chance_turn": -1, "half_turn": -1,
+    "doubt": -1, "dependence": -1, "raggedness": -1, "emptiness": -1, "extension": -1, "noise": -1, "outside": -1,
+    "repeated": -1, "further": -1, "participation": 1, "linear": 1, "skew": -1,
 }  # fmt: skip
-FRESH, UNSEEN = 0.955, 0.92  # shares that the low bound is moved down for: of fresh worlds, of kinds left out
-LOW = 0.05
 BAD, FEW = 0.9, 60
-QUANTILES = {"median": 0.5, "low": LOW}
-FOLDS = 8
+QUANTILES = (0.5, 0.05, 0.95)  # median, low and high
+KNOTS, WINDOW = 25, 100  # places at which quantiles are taken, and predictions around each
+SOUND = 0.95  # MCC of worlds whose figures are typical of good codes
+FOLDS = 5
+PICTURES = "pictures"  # the kind of all picture sets
 
 
-def read_worlds(path: Path) -> list[dict]:
-    """What was recorded."""
-    return [json.loads(text) for text in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+def read_worlds(*paths: Path) -> list[dict]:
+    """What was recorded by ``simulate``, or by ``experiment_diagnosis.py``; the kind of its worlds is their family."""
+    families = {world.name: world.family for world in WORLDS}
+    texts = [text for path in paths if path.exists() for text in path.read_text(encoding="utf-8").splitlines()]
+    return [
+        {"kind": families.get(w.get("world"), PICTURES), "about": w.get("world")} | w for w in map(json.loads, texts)
+    ]
 
 
 def usable(lines: list[dict]) -> list[dict]:
@@ -42,11 +48,11 @@ def table(lines: list[dict]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return x, folded(np.array([w["mcc"] for w in lines])), np.array([w["kind"] for w in lines])
 
 
-def boosted(x: np.ndarray, y: np.ndarray, which: str) -> HistGradientBoostingRegressor:
-    """Quantile regression by small trees that may only turn the way a figure points."""
+def boosted(x: np.ndarray, y: np.ndarray) -> HistGradientBoostingRegressor:
+    """Regression by small trees that may only turn the way a figure points."""
     return HistGradientBoostingRegressor(
-        loss="quantile", quantile=QUANTILES[which], max_iter=150, learning_rate=0.05, max_leaf_nodes=4,
-        min_samples_leaf=15, l2_regularization=1.0, max_features=0.5, early_stopping=False, random_state=0,
+        max_iter=200, learning_rate=0.05, max_leaf_nodes=5, min_samples_leaf=8, l2_regularization=1.0,
+        max_features=0.5, early_stopping=False, random_state=0,
         monotonic_cst=[DIRECTION.get(name, 0) for name in NAMES],
     ).fit(x, y)  # fmt: skip
 
@@ -84,35 +90,45 @@ def splits(y: np.ndarray, groups: np.ndarray | None) -> Iterator[tuple[np.ndarra
     return folds.split(y, y, groups)
 
 
-def out_of_fold(x: np.ndarray, y: np.ndarray, groups: np.ndarray | None, which: str) -> np.ndarray:
+def out_of_fold(x: np.ndarray, y: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
     """Predictions for every world by trees that did not see it (nor any of its kind, with groups)."""
     found = np.empty(len(y))
     for train, test in splits(y, groups):
-        found[test] = boosted(x[train], y[train], which).predict(x[test])
+        found[test] = boosted(x[train], y[train]).predict(x[test])
     return found
 
 
+def quantiles(said: np.ndarray, mcc: np.ndarray, knots: np.ndarray) -> np.ndarray:
+    """Median, low and high of the MCC (3, knots) of the worlds whose predictions are next to each knot; rising."""
+    order = np.argsort(said)
+    said, mcc, found = said[order], mcc[order], []
+    for knot in knots:
+        first = int(np.clip(np.searchsorted(said, knot) - WINDOW // 2, 0, max(len(said) - WINDOW, 0)))
+        near = mcc[first : first + WINDOW]
+        found.append(np.quantile(near, QUANTILES, method="lower"))
+    return np.maximum.accumulate(np.array(found)).T
+
+
 def learnt(lines: list[dict], *, quiet: bool = False) -> Calibration:
-    """Trees, the offset of the low bound, and the worlds themselves."""
+    """Trees, what the MCC was at their predictions, and the worlds themselves."""
     lines = usable(lines)
     x, y, kinds = table(lines)
+    mcc = np.array([w["mcc"] for w in lines])
     mean, scale = x.mean(axis=0), np.maximum(x.std(axis=0), 1e-6)
     worlds = (x - mean) / scale
     away = np.sqrt(((worlds[:, None] - worlds[None]) ** 2).sum(axis=2))
     tenth = np.sort(away, axis=1)[:, expected.NEIGHBORS]  # the first is the world itself
     reach = float(np.quantile(tenth, 0.95))
     inside = tenth <= reach
-    gaps = {}
-    for name, groups, share in (("fresh", None, FRESH), ("unseen", kinds, UNSEEN)):
-        low = out_of_fold(x, y, groups, "low")
-        gaps[name] = float(np.quantile((low - y)[inside], share))
-        if not quiet:
-            print(f"{name}: {np.mean((y >= low)[inside]):.3f} covered before, offset {gaps[name]:+.3f} for {share}")
-    offset = max(gaps.values())
+    said = np.concatenate([out_of_fold(x, y, groups)[inside] for groups in (None, kinds)])
+    knots = np.quantile(said, np.linspace(0.02, 0.98, KNOTS))
+    sound = np.median(x[mcc > SOUND], axis=0)
     if not quiet:
-        print(f"{len(lines)} worlds of {len(set(kinds))} kinds, offset {offset:.3f}, reach {reach:.2f}")
-    trees = {which: _checked(boosted(x, y, which), x) for which in QUANTILES}
-    return Calibration(trees["median"], trees["low"], offset, worlds, mean, scale, reach)
+        print(f"{len(lines)} worlds of {len(set(kinds))} kinds, reach {reach:.2f}")
+        for row in np.c_[knots, quantiles(said, np.tile(mcc[inside], 2), knots).T]:
+            print("predicted {:5.2f}: median {:.3f}, low {:.3f}, high {:.3f}".format(*row))
+    at = quantiles(said, np.tile(mcc[inside], 2), knots)
+    return Calibration(_checked(boosted(x, y), x), knots, *at, worlds, mean, scale, reach, sound)
 
 
 def crossed(lines: list[dict]) -> None:
@@ -152,13 +168,14 @@ def report(lines: list[dict]) -> None:
     if len(lines) <= FEW:
         for w in lines:
             guess, reason = w["guess"]
-            words = f"median {guess.median:.2f}, low {guess.low:.2f}" if guess else reason
+            words = f"median {guess.median:.2f}, {guess.low:.2f} to {guess.high:.2f}" if guess else reason
             print(f"  {w['mcc']:.3f}  {w['about']:24s} {words}")
     if not said:
         return
     true = np.array([w["mcc"] for w in said])
-    low, median = (np.array([getattr(w["guess"][0], name) for w in said]) for name in ("low", "median"))
-    print(f"above low: {np.mean(true >= low):.3f}; above median: {np.mean(true >= median):.3f}")
+    low, median, high = (np.array([getattr(w["guess"][0], name) for w in said]) for name in ("low", "median", "high"))
+    shares = (float(np.mean(true >= bound)) for bound in (low, median, high))
+    print("above low: {:.3f}; above median: {:.3f}; above high: {:.3f}".format(*shares))
     spread = [0.1, 0.25, 0.5, 0.75, 0.9]
     print(f"quantiles {spread}: MCC {np.quantile(true, spread).round(3)}, low {np.quantile(low, spread).round(2)}")
     _show_auc(true, median, low, np.array([w["warned"] for w in said]))

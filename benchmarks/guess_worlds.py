@@ -24,6 +24,8 @@ class Simulated:
     X, factors : arrays (n, features), (n, d)
     n_factors, n_neighbors : int or "auto"
         What the fit is told.
+    method : str
+        The method that is fitted.
     """
 
     kind: str
@@ -32,6 +34,7 @@ class Simulated:
     factors: Floats
     n_factors: int | str
     n_neighbors: int | str
+    method: str = "hessian-ica"
 
 
 LAWS: dict[str, Callable[[int, Rng], Floats]] = {
@@ -220,6 +223,24 @@ def _hole(n: int, d: int, rng: Rng) -> tuple[Floats, str]:
     return found, f"of {least:.2f}"
 
 
+def _slow(n: int, d: int, rng: Rng) -> tuple[Floats, str]:
+    from scipy.signal import lfilter
+    from scipy.stats import norm
+
+    steps = float(np.exp(rng.uniform(np.log(5), np.log(80))))
+    keep = np.exp(-1 / steps)
+    drift = lfilter([(1 - keep**2) ** 0.5], [1, -keep], rng.normal(size=(n + 500, d)), axis=0)[500:]
+    return norm.cdf(drift), f"{steps:.0f} rows"
+
+
+def _short(n: int, d: int, rng: Rng) -> tuple[Floats, str]:
+    """The last factor is so short that it may go unseen."""
+    z, _ = _free(n, d, rng)
+    length = float(np.exp(rng.uniform(np.log(0.005), np.log(0.3))))
+    z[:, -1] *= length
+    return z, f"of {length:.3f}"
+
+
 def _varying(n: int, d: int, rng: Rng) -> tuple[Floats, str]:
     z, _ = _free(n, d, rng)
     least = rng.uniform(0.1, 0.8)
@@ -244,10 +265,41 @@ def _gap(n: int, d: int, rng: Rng) -> tuple[Floats, str]:
 
 BROKEN: dict[str, Callable[[int, int, Rng], tuple[Floats, str]]] = {
     "correlated": _correlated, "ball": _ball, "simplex": _simplex, "hole": _hole, "varying width": _varying,
-    "Gaussian": _gaussian, "gap": _gap,
+    "Gaussian": _gaussian, "gap": _gap, "slow": _slow, "short": _short,
 }  # fmt: skip
-OUTLIERS, CLOSED = "outliers", "closed"
-KINDS = (*MAPS, *BROKEN, OUTLIERS, CLOSED)
+OUTLIERS, CLOSED, SHEARED, CONFORMAL = "outliers", "closed", "sheared", "conformal"
+ZEROED, REPEATED, UNION = "zeroed", "repeated", "union"
+KINDS = (*MAPS, *BROKEN, OUTLIERS, CLOSED, SHEARED, CONFORMAL, ZEROED, REPEATED, UNION)
+METHODS = {"hessian-ica": 0.55, "tangent-ica": 0.15, "laplacian-ica": 0.15, "pca-ica": 0.15}
+
+
+def _mixed(z: Floats, kind: str, rng: Rng) -> Floats:
+    """Coordinates of a sheet whose axes are not the factors, but nearly."""
+    if kind == SHEARED:
+        shear = np.eye(z.shape[1])
+        shear[0, 1] = rng.uniform(0.1, 0.8)
+        return z @ shear / 1.5
+    w = 2 * (z[:, 0] - 0.5) + 2j * (z[:, 1] - 0.5)
+    size = rng.uniform(0.1, 0.7)
+    found = (w + size / 2 * w**2, np.exp(size * w), 1 / (w + 2 / size))[int(rng.integers(3))]
+    found = found / max(np.ptp(found.real), np.ptp(found.imag))
+    return np.c_[found.real, found.imag, z[:, 2:]]
+
+
+def _spoilt(X: Floats, z: Floats, kind: str, rng: Rng) -> tuple[Floats, Floats]:
+    """Rows lost, repeated, or of a piece with fewer factors."""
+    n, share = len(X), rng.uniform(0.03, 0.6)
+    some = rng.permutation(n)[: round(share * n)]
+    if kind == ZEROED:
+        X[some] = 0.0
+    elif kind == REPEATED:
+        of = rng.integers(n, size=len(some))
+        X[some], z[some] = X[of], z[of]
+    else:
+        end, t = X[int(rng.integers(n))], rng.uniform(size=(len(some), 1))
+        X[some] = end + t * rng.normal(size=X.shape[1]) * X.std() * rng.uniform(1, 3)
+        z[some] = np.c_[t, np.tile(z[0, 1:], (len(some), 1))]
+    return X, z
 
 
 def _closed(n: int, rng: Rng) -> tuple[Floats, Floats, str]:
@@ -268,9 +320,9 @@ def _closed(n: int, rng: Rng) -> tuple[Floats, Floats, str]:
 
 def simulate(seed: int) -> Simulated:
     """The world of a seed: its kind is drawn evenly, the rest by chance."""
-    rng = np.random.default_rng([seed, 20261116])
+    rng = np.random.default_rng([seed, 20261118])
     kind = str(rng.choice(KINDS))
-    n = int(300 * (5000 / 300) ** rng.beta(1, 1.4))  # more small worlds than large ones, on a scale of ratios
+    n = int(120 * (4000 / 120) ** rng.beta(1.3, 1.3))
     z, bare, about = _closed(n, rng) if kind == CLOSED else _open(kind, n, rng)
     d = z.shape[1]
     bare = bare / np.sqrt(((bare - bare.mean(axis=0)) ** 2).sum(axis=1).mean())  # a mean square radius of 1
@@ -279,20 +331,27 @@ def simulate(seed: int) -> Simulated:
     if kind == OUTLIERS:
         off = rng.uniform(size=n) < rng.uniform(0.005, 0.05)
         X[off] += rng.normal(size=(int(off.sum()), X.shape[1])) * rng.uniform(0.05, 0.3)
+    if kind in (ZEROED, REPEATED, UNION):
+        X, z = _spoilt(X, z, kind, rng)
     smallest = 1 + d + d * (d + 1) // 2
-    k = int(np.exp(rng.uniform(np.log(smallest + 2), np.log(min(60, n // 4)))))
-    n_neighbors: int | str = k if rng.uniform() < 0.15 else "auto"
-    n_factors: int | str = "auto" if rng.uniform() < 0.5 and n_neighbors == "auto" else d
-    return Simulated(kind, f"{about}, d {d}, n {n}, noise {noise:.3f}", X, z, n_factors, n_neighbors)
+    k = int(np.exp(rng.uniform(np.log(smallest + 2), np.log(max(min(60, n // 4), smallest + 3)))))
+    n_neighbors: int | str = k if rng.uniform() < 0.1 else "auto"
+    n_factors: int | str = "auto" if rng.uniform() < 0.7 and n_neighbors == "auto" else d
+    method = str(rng.choice(list(METHODS), p=list(METHODS.values())))
+    return Simulated(kind, f"{about}, d {d}, n {n}, noise {noise:.3f}", X, z, n_factors, n_neighbors, method)
 
 
 def _open(kind: str, n: int, rng: Rng) -> tuple[Floats, Floats, str]:
     """Factors with ends, of different lengths in three of five worlds, and what is seen of them."""
+    many = 0.2 if kind in ("arcs", "linear", "network", "waves", "polynomial") and n < 1500 else 0.0
     if kind in MAPS:
-        d = int(rng.choice([1, 2, 3, 4], p=np.array([0.08, 0.5, 0.3, 0.12 * (n < 2000)]) / (0.88 + 0.12 * (n < 2000))))
+        p = np.array([0.1, 0.5, 0.28, many, many / 2, many / 2])
+        d = int(rng.choice([1, 2, 3, 4, 5, 6], p=p / p.sum()))
     else:
         d = int(rng.choice([2, 3], p=[0.7, 0.3]))
     z, law = BROKEN[kind](n, d, rng) if kind in BROKEN else _free(n, d, rng)
     z = z * np.exp(rng.uniform(np.log(0.35), 0, size=d)) if rng.uniform() < 0.6 else z
     name = kind if kind in MAPS else str(rng.choice(list(MAPS)))
+    if kind in (SHEARED, CONFORMAL):
+        return z, arcs(_mixed(z, kind, rng), rng), law
     return z, MAPS[name](z, rng), f"{name}, {law}"

@@ -13,7 +13,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from unbraid.trust.explain import explanation, sentence
 from unbraid.trust.table import FIGURES, Figure
-from unbraid.trust.warnings import CODES, KINDS
+from unbraid.trust.warnings import CODES, KINDS, kind_of
 
 PAGES = Path(__file__).parent / "warnings"
 # The page on what such a warning is about, by how its code begins; the longest beginning counts.
@@ -46,9 +46,12 @@ ABOUT = {
     "UB303": "theory/gin",
     "UB304": "files",
     "UB305": "identifiability",
+    "UB306": "diagnosis",
     "UB401": "autoencoders",
     "UB402": "theory/geomancer",
     "UB403": "theory/hessian-ica",
+    "UB404": "files",
+    "UB405": "theory/hessian-ica",
 }
 
 
@@ -59,7 +62,7 @@ def about(code: str) -> str:
 
 def warning_page(code: str) -> str:
     """The page of a warning."""
-    kind = KINDS[code[:3]]
+    kind = kind_of(code)
     lines = [code, "=" * len(code), "", _plain(sentence(code)), ""]
     for title, text in explanation(code).items():
         silence = title == "To silence it"
@@ -89,10 +92,10 @@ def write_pages(app: Sphinx | None = None) -> None:
 def warning_list() -> list[str]:
     """The lines of a section for each kind, with a link to the page of each code."""
     lines: list[str] = []
-    for start, kind in KINDS.items():
+    for kind in dict.fromkeys(KINDS.values()):
         lines += [f".. rubric:: {kind.__name__}", "", _without_codes(kind.__doc__ or ""), ""]
         for code in CODES:
-            if code.startswith(start):
+            if kind_of(code) is kind:
                 lines += [f".. _{code}:", "", f":doc:`warnings/{code}`  {_plain(sentence(code))}", ""]
     return lines
 
@@ -137,7 +140,7 @@ def _entry(key: str, figure: Figure) -> list[str]:
 
 
 def _without_codes(text: str) -> str:
-    return re.sub(r" \(UB\d\.\.\)", "", text.splitlines()[0])
+    return re.sub(r" \(UB[^)]*\)", "", text.splitlines()[0])
 
 
 def _plain(text: str) -> str:

@@ -4,11 +4,15 @@ The public names of :mod:`unbraid`, the command line and its help, the docs' tab
 test read it. A new method is its module, a line here, its tests and its paragraph in the docs.
 """
 
+import os
+import sys
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from inspect import signature
 from typing import Any
 
+GROUP = "unbraid.methods"  # entry points of methods that other distributions bring
 EVIDENCE = ("labels", "pairs", "time", "sets", "covariates")  # what can be known about rows and used by a fit
 
 
@@ -242,15 +246,80 @@ METHODS: dict[str, Method] = {
 }
 
 
-def method_of(name: str) -> Method:
-    """The method of a name, or an error that lists them.
+@dataclass(frozen=True)
+class OwnMethod(Method):
+    """A class of the user's, in any module: ``fit(X)``, ``transform(X)`` and parameters as scikit-learn has them."""
 
-    >>> method_of("gin").family
-    'flows'
+    def load(self) -> Any:
+        """The class; a module in the working directory is found too."""
+        return _own_class(self.module, self.estimator)
+
+
+def method_of(name: str) -> Method:
+    """The method of a name, of ``module:Class`` or of an entry point ``unbraid.methods``, or an error that lists them.
+
+    >>> method_of("gin").family, method_of("sklearn.decomposition:FastICA").title
+    ('flows', 'FastICA')
     """
-    if name not in METHODS:
-        raise ValueError(f"there is no method {name!r}. Valid methods: {', '.join(METHODS)}.")
-    return METHODS[name]
+    if name in METHODS:
+        return METHODS[name]
+    module, colon, cls = name.partition(":")
+    if colon:
+        return _own_method(module, cls)
+    found = _offered_elsewhere()
+    if name in found.names:
+        return _own_method(found[name].module, found[name].attr)
+    known = ", ".join([*METHODS, *sorted(found.names)])
+    raise ValueError(f"there is no method {name!r}. Valid methods: {known}; module:Class for one of your own.")
+
+
+def _offered_elsewhere() -> Any:
+    from importlib.metadata import entry_points  # slow, and seldom needed
+
+    return entry_points(group=GROUP)
+
+
+def is_own(method: Method) -> bool:
+    """Whether a method is a class that does not read data as those of this package do."""
+    return isinstance(method, OwnMethod) and not hasattr(method.load(), "_read")
+
+
+@cache
+def _own_method(module: str, name: str) -> OwnMethod:
+    """What the table would say of a class: of one that inherits from a method, what it says of that."""
+    cls = _own_class(module, name)
+    lacks = [needed for needed in ("fit", "transform", "get_params") if not hasattr(cls, needed)]
+    if lacks:
+        raise ValueError(
+            f"{module}:{name} has no {', no '.join(lacks)}; a method has fit, transform and get_params, as "
+            "scikit-learn's BaseEstimator gives it."
+        )
+    parent = method_of_class(cls)
+    return OwnMethod(
+        name,
+        module,
+        title=name,
+        about=(cls.__doc__ or "").strip().partition("\n")[0],
+        uses=uses_of(cls),
+        needs=parent.needs if parent else (),
+        trained=bool(parent and parent.trained),
+        decodes=hasattr(cls, "inverse_transform"),
+    )
+
+
+def _own_class(module: str, name: str) -> Any:
+    from importlib.util import find_spec
+
+    here = os.getcwd()
+    if find_spec(module.partition(".")[0]) is None and here not in sys.path:
+        sys.path.append(here)  # of a script that is installed, the working directory is not on the path
+    try:
+        return getattr(import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise ValueError(
+            f"the method {module}:{name} cannot be loaded ({error}). It must be module:Class, with a module that "
+            f"Python finds, installed or in {here}."
+        ) from error
 
 
 def estimators_of(family: str | None = None) -> dict[str, Method]:

@@ -31,6 +31,41 @@ def test_anndata(make):
     assert cells.obsm["other"].shape == (200, 2)
 
 
+@pytest.mark.parametrize("raw", [False, True])
+def test_an_anndata_with_codes_is_written_and_read_again(tmp_path, raw):
+    obs = pandas.DataFrame({"batch": ["a", "b"] * 100, "kind": pandas.Categorical(["x", "y"] * 100)})
+    cells = anndata.AnnData(X, obs=obs.set_index(pandas.Index([f"cell {i}" for i in range(200)])))
+    ub.anndata.fit(cells, "pca-ica", n_factors=2, random_state=0)
+    cells.uns["table"] = pandas.DataFrame({"gene": ["u", "v"]})
+    if raw:
+        cells.raw = cells
+    types = cells.obs.dtypes.tolist()
+    ub.anndata.write(cells, tmp_path / "cells.h5ad", compression="gzip")
+    again = anndata.read_h5ad(tmp_path / "cells.h5ad")
+    assert again.obs_names.tolist() == cells.obs_names.tolist()
+    assert again.obs["batch"].tolist() == cells.obs["batch"].tolist()
+    assert again.obs["kind"].tolist() == cells.obs["kind"].tolist()
+    np.testing.assert_array_equal(again.obsm["X_unbraid"], cells.obsm["X_unbraid"])
+    np.testing.assert_allclose(again.uns["X_unbraid"]["loadings"], cells.uns["X_unbraid"]["loadings"])
+    assert again.uns["table"]["gene"].tolist() == ["u", "v"]
+    assert (again.raw is not None) == raw
+    assert cells.obs.dtypes.tolist() == types, "the AnnData itself stays as it is"
+
+
+def test_an_anndata_is_data_everywhere():
+    rng = np.random.default_rng(0)
+    batch = np.repeat([0, 1], 100)
+    cells = anndata.AnnData(scipy.sparse.csr_matrix(X), obs={"batch": batch, "when": rng.permutation(200)})
+    found = ub.diagnose(cells)
+    assert found.n_rows == 200
+    assert str(found) == str(ub.diagnose(X))
+    assert ub.diagnose(cells, labels="batch", time="when").evidence == ("labels", "time")
+    with pytest.raises(ValueError, match=facts("obs", "'day'", "batch, when")):
+        ub.diagnose(cells, time="day")
+    model = ub.PCAICA(2, random_state=0).fit(cells)
+    np.testing.assert_array_equal(model.transform(cells), ub.PCAICA(2, random_state=0).fit_transform(X))
+
+
 def test_anndata_refusals():
     cells = anndata.AnnData(X)
     with pytest.raises(ValueError, match=facts("obsm", "'X_pca'")):

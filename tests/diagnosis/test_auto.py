@@ -1,5 +1,8 @@
 """`fit` without a method: what the diagnosis recommends, and its reasons kept."""
 
+from dataclasses import replace
+from importlib import import_module
+
 import numpy as np
 import pytest
 
@@ -70,6 +73,24 @@ def test_of_many_rows_the_fit_goes_on_from_those_that_were_looked_at(solved, mon
     assert model.n_landmarks_ == (2000 if len(expected) == 1 else 0)
     assert len(codes) == 2600
     assert ub.metrics.mcc(factors, codes) > 0.999
+
+
+def test_with_a_rotation_too_the_settings_are_chosen_on_the_rows_that_were_looked_at(solved):
+    """On thousands of landmarks, as without a diagnosis, the search takes minutes."""
+    X, factors = ub.datasets.load("isometric", n_factors=1, n_features=10).sample(6000, random_state=0)
+    model = ub.fit(X, rotation="support", random_state=0)
+    assert max(solved) == 2000
+    assert model.n_factors_ == model.diagnosis_.n_factors == 1
+    assert ub.metrics.mcc(factors, model.transform(X)) > 0.999
+
+
+def test_the_fit_has_the_number_of_factors_of_its_diagnosis(monkeypatch):
+    X = np.random.default_rng(0).uniform(size=(300, 2)) @ [[1.0, 0.0, 2.0], [0.0, 1.0, 1.0]]
+    auto = import_module("unbraid.diagnosis.diagnose")
+    examine = auto.examine
+    monkeypatch.setattr(auto, "examine", lambda *a, **k: (replace(examine(*a, **k)[0], n_factors=1), {}))
+    assert ub.fit(X, random_state=0).n_factors_ == 1
+    assert ub.fit(X, n_factors=2, random_state=0).n_factors_ == 2
 
 
 def test_a_parameter_is_not_taken_over_from_the_diagnosis(pictures, solved):

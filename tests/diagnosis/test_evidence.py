@@ -155,7 +155,8 @@ def test_two_conditions_identify_gaussian_factors_of_a_curved_sheet():
     X = np.column_stack([np.sin(a), np.cos(a), np.sin(b), np.cos(b)])
     model = ub.fit(X, labels=classes, random_state=0)
     assert (type(model), model.rotation, model.diagnosis_.verdict) == (ub.HessianICA, "condition", "yes")
-    assert ub.metrics.mcc(z, model.transform(X)) > 0.98 > 0.9 > ub.metrics.mcc(z, ub.PCAICA(2, random_state=0).fit_transform(X))
+    linear = ub.PCAICA(2, random_state=0).fit_transform(X)
+    assert ub.metrics.mcc(z, model.transform(X)) > 0.98 > ub.metrics.mcc(z, linear) + 0.1
 
 
 def test_a_recording_that_no_embedding_shows_is_learned_from_time():

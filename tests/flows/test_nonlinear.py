@@ -1,5 +1,7 @@
 """GIN on mixings that are nonlinear by measure: its score beside those of simple methods and of no training."""
 
+import warnings
+
 import numpy as np
 import pytest
 import torch
@@ -10,7 +12,7 @@ from unbraid.flows.leftover import leftover, warn_of_leftover
 from unbraid.metrics import mcc
 from unbraid.trust.warnings import TrustWarning
 
-WIDE = ub.flows.NONLINEAR | {"null": "off", "random_state": 3}
+WIDE = {"hidden": 32, "batch_size": 500, "n_init": 1, "null": "off", "random_state": 3}
 
 
 def drawn(n, seed=3, **settings):
@@ -23,8 +25,8 @@ def test_gin_unmixes_what_linear_methods_cannot():
     data, X, factors, labels = drawn(7000, mixing="volume-preserving", n_features=4)
     train, held = slice(6000), slice(6000, None)
     simple = data.difficulty
-    model = ub.GIN(**WIDE | {"n_init": 1, "max_steps": 800}).fit(X[train], labels[train])
-    untrained = ub.GIN(**WIDE | {"n_init": 1, "max_steps": 1}).fit(X[train][:1000], labels[train][:1000])
+    model = ub.GIN(**WIDE, max_steps=800).fit(X[train], labels[train])
+    untrained = ub.GIN(**WIDE, max_steps=1).fit(X[train][:1000], labels[train][:1000])
     found, before = (mcc(factors[held], m.transform(X[held])[:, :2]) for m in (model, untrained))
     assert found >= 0.97
     assert before <= 0.8
@@ -36,16 +38,16 @@ def test_gin_unmixes_what_linear_methods_cannot():
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::UserWarning")
-def test_gin_on_nonlinear_mixings():
-    """Five clusters, ten features: at least .95 on most mixings, and starts that fail are warned of."""
-    scores = []
-    for seed in range(100, 105):
+def test_no_fit_fails_in_silence():
+    """Five clusters, ten features, all defaults: the factors are found, or a warning says that they may not be."""
+    for seed in range(100, 104):
         _, X, factors, labels = drawn(12_000, seed, mixing="volume-preserving")
-        model = ub.GIN(**WIDE).fit(X[:10_000], labels[:10_000])
-        scores.append(mcc(factors[10_000:], model.transform(X[10_000:])[:, :2]))
-    print(np.round(scores, 3))
-    assert np.sum(np.array(scores) >= 0.95) >= 4
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model = ub.GIN(null="off", random_state=seed).fit(X[:10_000], labels[:10_000])
+        score = mcc(factors[10_000:], model.transform(X[10_000:])[:, :2])
+        print(seed, round(score, 3), model.leftover_, model.found_again_[:2])
+        assert score >= 0.95 or any(str(w.message)[:5] in ("UB222", "UB252") for w in caught)
 
 
 def normal_codes(n=6000, d=2, seed=0):
@@ -75,7 +77,7 @@ def test_bent_codes_are_warned_of():
     within = codes - np.array([codes[labels == c].mean(0) for c in range(3)])[labels]
     bent = codes + np.column_stack([np.zeros(len(codes)), 3 * np.sin(within[:, 0])])
     left = leftover(bent, labels)
-    with pytest.warns(TrustWarning, match=facts("UB252", f"{left:.3f}", "NONLINEAR", "RealNVP")):
+    with pytest.warns(TrustWarning, match=facts("UB252", f"{left:.3f}", "hidden=64", "RealNVP")):
         warn_of_leftover(left)
     warn_of_leftover(leftover(codes, labels))
     warn_of_leftover(leftover(codes[:150], labels[:150]))  # too few to say

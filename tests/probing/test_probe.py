@@ -6,7 +6,9 @@ import sys
 import types
 
 import numpy as np
+import pandas
 import pytest
+from PIL import Image
 
 import unbraid as ub
 from tests.cli.command_line import run
@@ -295,3 +297,28 @@ def test_the_command(tmp_path, monkeypatch, capsys):
     told = run(monkeypatch, capsys, "probe", "resnet", "--dataset", "shapes-xy")
     assert told.code == 2
     assert "timm:MODEL" in told.err
+
+
+def test_own_images_with_factors_by_file_name(tmp_path, monkeypatch, capsys):
+    X, factors = ub.datasets.load("shapes-xy", image_size=16).sample(150, random_state=0)
+    (tmp_path / "photos").mkdir()
+    for i, picture in enumerate(X):
+        Image.fromarray((255 * picture).astype(np.uint8)).save(tmp_path / "photos" / f"view{i}.png")
+    table = pandas.DataFrame({"file": [f"view{i}.png" for i in range(150)], "x": factors[:, 0], "y": factors[:, 1]})
+    table.sample(frac=1, random_state=0).to_csv(tmp_path / "labels.csv", index=False)
+    ub.PCAICA(2, random_state=0).fit((255 * X).astype(np.uint8)).save(tmp_path / "linear")
+    own = ("--data", tmp_path / "photos", "--factors-from", tmp_path / "labels.csv", "--metrics", "mcc")
+    told = run(monkeypatch, capsys, "probe", tmp_path / "linear", *own, "--json", tmp_path / "found.json")
+    assert told.code == 0, told.err
+    found = ub.probing.Probe.from_json(tmp_path / "found.json")
+    codes = ub.load(tmp_path / "linear").transform((255 * X).astype(np.uint8))
+    assert found["mcc"].value == pytest.approx(ub.metrics.mcc(factors, codes), abs=0.02)
+    assert {p.factor for p in found.factors} == {"x", "y"}
+    assert "'file'" in told.out
+    for wrong, word in (
+        (own[:2], "--factors-from"),
+        (own[2:], "--dataset"),
+        ((*own, "--dataset", "room"), "--dataset"),
+    ):
+        told = run(monkeypatch, capsys, "probe", tmp_path / "linear", *wrong)
+        assert (told.code, word in told.err) == (2, True)

@@ -107,3 +107,31 @@ def test_rows_in_time_share_what_they_say_about_the_angle():
     alone, together = (improved(start, points, 0.5, runs, 4)[1] for runs in ([], [np.arange(500)]))
     scores = [abs(circular_correlation(angle, np.arctan2(p[:, 1], p[:, 0]))) for p in (alone, together)]
     assert scores[1] > scores[0] + 0.1
+
+
+def spikes(n, seed=0):
+    """Counts of 19 neurons with a preferred direction, while an animal turns to and fro."""
+    rng = np.random.default_rng(seed)
+    speed = np.zeros(n)
+    for i in range(1, n):
+        speed[i] = 0.8 * speed[i - 1] + 0.15 * rng.normal()
+    angle = np.cumsum(speed)
+    peak, sharp = rng.gamma(4, 1, 19), rng.uniform(1.5, 6, 19)
+    rate = 0.2 + peak * np.exp(sharp * (np.cos(angle[:, None] - rng.uniform(0, 2 * np.pi, 19)) - 1))
+    return rng.poisson(rate), np.angle(np.exp(1j * angle))
+
+
+@pytest.mark.filterwarnings("ignore")  # noise leaves much unexplained: not verified
+def test_directions_in_the_counts_of_neurons():
+    X, angle = spikes(500)
+    model = ub.ProductManifold(kinds="circle", random_state=0)
+    codes = model.fit_transform(X)
+    assert model.kinds_ == ["circle"]
+    assert not model.verified_.any()
+    assert abs(circular_correlation(angle, codes[:, 0])) > 0.92
+    assert np.corrcoef(model.inverse_transform(codes).ravel(), X.ravel())[0, 1] > 0.6
+    new, truth = spikes(500)[0][::-1], angle[::-1]
+    assert abs(circular_correlation(truth, model.transform(new)[:, 0])) > 0.8
+    shuffled = np.random.default_rng(1).permutation(500)
+    alone = ub.ProductManifold(kinds="circle", random_state=0).fit_transform(X[shuffled])[:, 0]
+    assert abs(circular_correlation(angle[shuffled], alone)) > 0.8

@@ -254,7 +254,9 @@ DIGITS = Experiment(
     run_digits,
     version=3,
 )
-EARLY = "Fewer epochs (see the table) of 60,000 digits of MNIST, in place of 20 epochs of 240,000 of EMNIST."
+EARLY = (
+    "60,000 digits of MNIST in place of 240,000 of EMNIST; the paper has 20 epochs, the table says how many these are."
+)
 
 
 def follow_one_code(results: Results) -> dict[str, Part]:

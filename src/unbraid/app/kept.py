@@ -25,13 +25,14 @@ MEDIA_TYPES = ("image/png", "application/json")  # of pictures, and of curves
 
 @dataclass(frozen=True)
 class Examples:
-    """Rows (n, ...) as the model sees them, pictures in [0, 1], and their codes (n, d)."""
+    """Rows (n, ...) as the model sees them, pictures in [0, 1], their codes (n, d), and their names or None."""
 
     rows: NDArray
     codes: NDArray
+    names: NDArray | None = None
 
 
-def keep(run: Path, rows: NDArray, codes: NDArray | None) -> None:
+def keep(run: Path, rows: NDArray, codes: NDArray | None, names: NDArray | None = None) -> None:
     """Keep some rows and their codes in a run, and forget what belonged to an earlier one.
 
     Values that are whole 255ths, as those of pictures stored as bytes are, take a byte each.
@@ -45,7 +46,8 @@ def keep(run: Path, rows: NDArray, codes: NDArray | None) -> None:
     bytes_of = np.round(255 * np.clip(kept, 0, 1)).astype(np.uint8)
     whole = kept.ndim > 2 and np.array_equal(bytes_of.astype(np.float32) / np.float32(255), kept)
     with written_whole(run / EXAMPLES) as part:
-        np.savez_compressed(part, rows=bytes_of if whole else kept, codes=codes[chosen])
+        arrays: dict[str, Any] = {"rows": bytes_of if whole else kept, "codes": codes[chosen]}
+        np.savez_compressed(part, **arrays if names is None else arrays | {"names": names[chosen]})
 
 
 def some_rows(rows: NDArray) -> NDArray[np.intp]:
@@ -67,11 +69,12 @@ def read(run: Path) -> Examples | None:
     try:
         with np.load(path, allow_pickle=False) as file:
             rows, codes = file["rows"], file["codes"]
+            names = file.get("names")
     except (ValueError, KeyError, OSError, EOFError, BadZipFile) as error:
         raise NotARunError(run, f"{EXAMPLES} cannot be read ({error})", "Fit it again.") from error
-    if len(rows) != len(codes) or codes.ndim != 2:
+    if len(rows) != len(codes) or codes.ndim != 2 or (names is not None and names.shape != (len(rows),)):
         raise NotARunError(run, f"{EXAMPLES} holds {len(rows)} rows and codes of shape {codes.shape}", "Fit it again.")
-    return Examples(rows.astype(np.float32) / np.float32(255) if rows.dtype == np.uint8 else rows, codes)
+    return Examples(rows.astype(np.float32) / np.float32(255) if rows.dtype == np.uint8 else rows, codes, names)
 
 
 class Names:

@@ -1,6 +1,6 @@
 """All that the page shows, as arrays and JSON: the examples, one or more views of them, and how their codes match."""
 
-import io
+import csv
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from unbraid.app.kept import read, some_rows
 from unbraid.app.view import Look, View, title_of_view, view_of
+from unbraid.data.observations import Observations
 from unbraid.data.rows import Rows
 from unbraid.metrics.kinds import columns_of
 from unbraid.report.html import sentence
@@ -45,12 +46,16 @@ class Workspace:
     views : sequence of View
     codes : array (n, d), optional
         Of the first view, where they are known.
+    names : array (n,) of str, optional
+        Of the examples.
     """
 
-    def __init__(self, rows: NDArray, views: Sequence[View], codes: NDArray | None = None):
+    def __init__(
+        self, rows: NDArray, views: Sequence[View], codes: NDArray | None = None, names: NDArray | None = None
+    ):
         if not len(rows) or not views:
             raise ValueError(f"received {len(rows)} examples and {len(views)} models; at least one of each is needed.")
-        self.rows, self.look = rows, Look.of(rows)
+        self.rows, self.look, self.names = rows, Look.of(rows), names
         self.shown = [self._look_at(view, codes if i == 0 else None) for i, view in enumerate(views)]
         self.matches = [self._matched(shown) for shown in self.shown]
         self.shown = [self._in_step(shown, found) for shown, found in zip(self.shown, self.matches)]
@@ -98,6 +103,7 @@ class Workspace:
             "low": look.low,
             "high": look.high,
             "n_examples": len(self.rows),
+            "examples": None if self.names is None else self.names.tolist(),
             "runs": [self._run(number) for number in range(len(self.shown))],
         }
 
@@ -186,10 +192,20 @@ class Workspace:
         if folder is not None and (folder / "codes.npy").is_file():
             codes = np.load(folder / "codes.npy", allow_pickle=False)
         codes = codes.reshape(-1, codes.shape[-1])
-        file = io.StringIO()
         names = [_quoted(shown.view.names[code]) for code in range(codes.shape[1])]
-        np.savetxt(file, codes, fmt="%.8g", delimiter=",", header=",".join(names), comments="")
-        return file.getvalue()
+        rows = self._row_names(folder, len(codes))
+        if rows is None:
+            return "".join(",".join(line) + "\n" for line in (names, *([f"{v:.8g}" for v in row] for row in codes)))
+        lines = [["row", *names], *([_quoted(name), *(f"{v:.8g}" for v in row)] for name, row in zip(rows, codes))]
+        return "".join(",".join(line) + "\n" for line in lines)
+
+    def _row_names(self, folder: Path | None, count: int) -> Sequence[str] | None:
+        """Names of the rows of a table of codes: those of the run, or of the examples."""
+        if folder is not None and (folder / "codes.csv").is_file():
+            with (folder / "codes.csv").open(newline="", encoding="utf-8") as file:
+                names = [row[0] for row in csv.reader(file)][1:]
+            return names if len(names) == count else None
+        return None if self.names is None or len(self.names) != count else self.names.tolist()
 
     def gif(self, number: int, code: NDArray[np.float64]) -> bytes:
         """Every slider moved to and fro from a code."""
@@ -217,7 +233,8 @@ def workspace_of(models: Sequence[Any], X: Any = None) -> Workspace:
         raise ValueError("no model was given; give at least one.")
     views = [view_of(model) for model in models]
     if X is not None:
-        return Workspace(_some_of(X), views)
+        rows, names = _some_of(X)
+        return Workspace(rows, views, names=names)
     kept = [None if view.folder is None else read(view.folder) for view in views]
     found = next((examples for examples in kept if examples is not None), None)
     if found is None:
@@ -229,14 +246,15 @@ def workspace_of(models: Sequence[Any], X: Any = None) -> Workspace:
     if len(set(shapes.values())) > 1:
         listed = ", ".join(f"{name}: {shape}" for name, shape in shapes.items())
         raise ValueError(f"the data of these runs have different shapes ({listed}); explore them one by one.")
-    return Workspace(found.rows, views, found.codes if kept[0] is found else None)
+    return Workspace(found.rows, views, found.codes if kept[0] is found else None, found.names)
 
 
-def _some_of(X: Any) -> np.ndarray:
-    """Some rows of X as models see them."""
+def _some_of(X: Any) -> tuple[NDArray, NDArray | None]:
+    """Some rows of X as models see them, and their names if they have some."""
     rows = Rows(X)
     chosen = some_rows(np.broadcast_to(np.float32(0), (len(rows), *rows.row_shape)))
-    return rows.clean(rows.take(chosen, np.random.default_rng(0)))
+    names = X.names if isinstance(X, Observations) else getattr(X, "row_names", None)
+    return rows.clean(rows.take(chosen, np.random.default_rng(0))), None if names is None else names[chosen].astype(str)
 
 
 def _training(view: View) -> list[dict[str, Any]]:

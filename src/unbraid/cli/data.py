@@ -1,31 +1,38 @@
 """What ``DATA`` stands for: a file, a folder of images or a data set, with what is known about its rows."""
 
+import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unbraid.cli.options import AUTO, OFFERED, DatasetOptions, assignments, names_in, refusal
+from unbraid.cli.options import AUTO, OFFERED, DatasetOptions, assignments, in_flags, names_in, refusal
 from unbraid.methods import EVIDENCE
 
 if TYPE_CHECKING:
     from unbraid.data.observations import Observations
 
 TABLES = (".csv", ".tsv", ".parquet", ".feather", ".xlsx")
+OF_FILES = (
+    "key", "resize", "skip_unreadable", "columns", "exclude", "index", "header", "missing", "fill", "drop_missing",
+    "factors_from", "divide",
+)  # fmt: skip
 DRAWN = 3000  # observations of a data set, unless --points is given
 DEGREES = 50  # range of an angle above which it is not in radians
 
 
 @dataclass(frozen=True)
 class Data:
-    """Observations, and what their factors are called and are like where they are known."""
+    """Observations, what their factors are called and are like, what was decided about a table, and its columns."""
 
     known: "Observations"
     factor_names: Any = None
     factor_kinds: Any = None
+    decisions: tuple[str, ...] = ()
+    columns: list[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -87,9 +94,34 @@ class Request:
     columns: Annotated[
         str | None,
         typer.Option(
-            metavar="A,B", help="Columns of a table to use as data; default all but factors, labels and the like."
+            metavar="A,B",
+            help="Columns of a table to use as data, or ranges of them (400:700, a:d); default all but factors, labels "
+            "and what is no data, such as row numbers, dates and names.",
         ),
     ] = None
+    exclude: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Columns of a table to leave out, or ranges of them.")
+    ] = None
+    index: Annotated[str | None, typer.Option(metavar="NAME", help="Column of a table that names the rows.")] = None
+    header: Annotated[
+        bool | None,
+        typer.Option("--header/--no-header", help="Whether the first line of a table names its columns."),
+    ] = None
+    missing: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B", help="What marks missing values in a table: -200, or ?. none: take all numbers as they are."
+        ),
+    ] = None
+    fill: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOW", help="Fill missing values: median, linear (between rows), neighbors, none or a number."
+        ),
+    ] = None
+    drop_missing: Annotated[
+        bool, typer.Option("--drop-missing", help="Leave out rows with missing values, and dead rows.")
+    ] = False
     divide: Annotated[
         float | None, typer.Option(metavar="N", help="Divide all values by N: 4095 scales 12-bit images to [0, 1].")
     ] = None
@@ -137,6 +169,12 @@ def reads_data(command: Callable[..., None]) -> Callable[..., None]:
     return called
 
 
+def show_decisions(data: str, read: Data) -> None:
+    """Print what was decided about a table."""
+    for decision in read.decisions:
+        typer.echo(f"{Path(data).name}: {in_flags(decision)}")
+
+
 def read_data(request: Request, method: str) -> Data:
     """Open the data, and what is known about its rows."""
     request.check()
@@ -145,7 +183,7 @@ def read_data(request: Request, method: str) -> Data:
         if uses is not None and name not in uses:
             raise refusal(request.flag(name), method, [other for other, m in OFFERED.items() if name in m.uses])
     if Path(request.data).exists():
-        found = _from_file(request)
+        found = _from_file(request, method)
     else:
         found = _from_dataset(request, uses is None or uses == ("labels",))
     if method != AUTO and "labels" in OFFERED[method].needs and found.known.labels is None:
@@ -156,26 +194,70 @@ def read_data(request: Request, method: str) -> Data:
     return found
 
 
-def _from_file(request: Request) -> Data:
+def _from_file(request: Request, method: str) -> Data:
     from unbraid.data.files import open as open_data
-    from unbraid.data.observations import Observations
 
     if request.points is not None or request.option:
         raise ValueError(f"--points and --option are for built-in data sets; {request.data} is a file or folder.")
     size = None if request.resize is None else _size(request.resize)
-    is_table = Path(request.data).suffix.lower() in TABLES
     named, kinds = (None, []) if request.factors_from is None else _named(request.factors_from)
-    X = open_data(
-        request.data,
-        request.key,
-        resize=size,
-        skip_unreadable=request.skip_unreadable,
-        columns=_columns(request, named or []) if is_table else request.columns and names_in(request.columns),
-        divide=request.divide,
-    )
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*UB404")  # the command prints what was decided
+        X = open_data(
+            request.data,
+            request.key,
+            resize=size,
+            skip_unreadable=request.skip_unreadable,
+            divide=request.divide,
+            **_about_table(request, method, named or []),
+        )
     evidence = {name: _evidence(request, name, where) for name, where in request.evidence.items()}
-    factors, columns, factor_kinds = (None, None, None) if named is None else _factors(request, named, kinds)
-    return Data(Observations(X, factors=factors, **evidence), columns, factor_kinds)
+    factors = _Known() if named is None else _factors(request, named, kinds, X)
+    known = _observed(X, evidence, factors)
+    return Data(known, factors.names, factors.kinds, (*X.decisions, *factors.decisions), X.names)
+
+
+def _about_table(request: Request, method: str, factors: list[str]) -> dict[str, Any]:
+    """The options about a table; columns that are factors or evidence are none of its data.
+
+    Missing values stay as they are for a method that takes them, unless the user says what to do with them.
+    """
+    is_table = Path(request.data).suffix.lower() in TABLES and Path(request.data).is_file()
+    exclude = [] if request.exclude is None else names_in(request.exclude)
+    if is_table and request.columns is None:
+        known = {*factors, *(name for where in request.evidence.values() for name in (where, *names_in(where)))}
+        exclude += [name for name in _header(request) if name in known]
+    said: dict[str, Any] = {"index": request.index, "header": request.header, "fill": request.fill}
+    unsaid = is_table and request.fill is None and not request.drop_missing
+    if unsaid and method != AUTO and OFFERED[method].load().takes_gaps:
+        said["fill"] = "none"
+    if request.columns is not None:
+        said["columns"] = names_in(request.columns)
+    if request.missing is not None:
+        said["missing"] = "none" if request.missing == "none" else names_in(request.missing)
+    return said | ({"exclude": exclude} if exclude else {}) | {"drop_missing": request.drop_missing}
+
+
+def _header(request: Request) -> list[str]:
+    from unbraid.data.frames import names_of
+
+    return names_of(Path(request.data), request.header)
+
+
+def _observed(X: Any, evidence: dict[str, Any], factors: "_Known") -> "Observations":
+    """Data with what is known of its rows; what a table says of rows that were left out is left out too."""
+    import numpy as np
+
+    from unbraid.data.observations import Observations
+
+    if len(X) == X.n_read:
+        return Observations(X, factors=factors.values, names=X.row_names, **evidence)
+    names = X.numbers.astype(str) if X.row_names is None else X.row_names
+    if not factors.matched:
+        evidence["factors"] = factors.values
+    kept = Observations(np.empty((X.n_read, 1)), **evidence).subset(X.numbers)
+    known = replace(kept, X=X, names=names)
+    return replace(known, factors=factors.values) if factors.matched else known
 
 
 def _named(text: str) -> tuple[list[str], list[str]]:
@@ -200,7 +282,7 @@ def _evidence(request: Request, name: str, where: str) -> Any:
     factors = name == "labels" and request.labelled_rows
     options = {"text": name in ("labels", "time", "sets") and not factors, "gaps": factors}
     places = names_in(where) if name == "covariates" or factors else [where]
-    parts = [_array(request.data, part, request.flag(name), **options) for part in places]
+    parts = [_array(request, part, request.flag(name), **options) for part in places]
     values = parts[0] if len(parts) == 1 else np.column_stack(parts)
     if factors:
         return _labelled(values)
@@ -225,29 +307,46 @@ def _labelled(values: Any) -> Any:
     return table
 
 
-def _columns(request: Request, factors: list[str]) -> list[str]:
-    """The columns of a table that are data: those that were named, or all but factors and evidence."""
-    from unbraid.data.frames import names_of
+@dataclass(frozen=True)
+class _Known:
+    """Factors to be scored by, their names and kinds, whether rows were found by name, and what was decided."""
 
-    if request.columns is not None:
-        return names_in(request.columns)
-    known = {*factors, *(name for where in request.evidence.values() for name in (where, *names_in(where)))}
-    return [name for name in names_of(Path(request.data)) if name not in known]
+    values: Any = None
+    names: list[str] | None = None
+    kinds: list[str] | None = None
+    matched: bool = False
+    decisions: tuple[str, ...] = ()
 
 
-def _factors(request: Request, names: list[str], kinds: list[str]) -> tuple[Any, list[str], list[str] | None]:
-    """Columns of the same table, arrays beside the data, or files of their own, to be scored by; their names, and
-    their kinds if some are declared."""
+def _factors(request: Request, names: list[str], kinds: list[str], X: Any) -> _Known:
+    """Columns of the same table, arrays beside the data, or files of their own, to be scored by."""
+    import numpy as np
+
+    if len(names) == 1 and Path(names[0]).is_file() and Path(names[0]).suffix.lower() in TABLES:
+        from unbraid.data.matching import factors_of
+
+        found = factors_of(Path(names[0]), X.row_names)
+        told = tuple(f"{names[0]}: {decision}" for decision in found.decisions)
+        return _Known(found.values, found.names, _declared(names, [found.values], kinds), found.matched, told)
+    parts = [_array(request, name, "--factors-from") for name in names]
+    parts = [np.unique(part, return_inverse=True)[1] if part.dtype.kind == "U" else part for part in parts]
+    columns = [single for name, part in zip(names, parts) for single in _each(name, _width(part))]
+    return _Known(np.column_stack(parts), columns, _declared(names, parts, kinds))
+
+
+def _width(part: Any) -> int:
+    return 1 if part.ndim < 2 else part.shape[1]
+
+
+def _declared(names: list[str], parts: list[Any], kinds: list[str]) -> list[str] | None:
+    """The kind of every factor, if some are declared."""
     import numpy as np
 
     from unbraid.metrics.kinds import WIDTHS
 
-    parts = [_array(request.data, name, "--factors-from") for name in names]
-    parts = [np.unique(part, return_inverse=True)[1] if part.dtype.kind == "U" else part for part in parts]
-    widths = [1 if part.ndim < 2 else part.shape[1] for part in parts]
-    columns = [single for name, width in zip(names, widths) for single in _each(name, width)]
     declared = []
-    for name, part, kind, width in zip(names, parts, kinds, widths):
+    for name, part, kind in zip(names, parts, kinds):
+        width = _width(part)
         if kind == "circle" and np.ptp(part) > DEGREES:
             raise ValueError(
                 f"--factors-from {name}:circle: an angle is in radians, and this one ranges over {np.ptp(part):.4g}. "
@@ -256,33 +355,26 @@ def _factors(request: Request, names: list[str], kinds: list[str]) -> tuple[Any,
         if width % WIDTHS[kind or "interval"]:
             raise ValueError(f"--factors-from {name}:{kind}: a {kind} has {WIDTHS[kind]} columns; received {width}.")
         declared += [kind or "interval"] * (width // WIDTHS[kind or "interval"])
-    return np.column_stack(parts), columns, declared if any(kinds) else None
+    return declared if any(kinds) else None
 
 
 def _each(name: str, count: int) -> list[str]:
-    """A name for each of several columns: those that a table has, or the name with numbers."""
-    from unbraid.data.frames import is_number, names_of
-
-    if count == 1:
-        return [name]
-    path = Path(name)
-    header = names_of(path) if path.suffix.lower() in TABLES and path.is_file() else []
-    if len(header) == count and not any(map(is_number, header)):
-        return header
-    return [f"{path.stem} {number}" for number in range(1, count + 1)]
+    """A name for each of several columns of a file or an array."""
+    return [name] if count == 1 else [f"{Path(name).stem} {number}" for number in range(1, count + 1)]
 
 
-def _array(data: str, where: str, option: str, *, text: bool = False, gaps: bool = False) -> Any:
+def _array(request: Request, where: str, option: str, *, text: bool = False, gaps: bool = False) -> Any:
     """Of a file of its own, of an array beside the data, or of a column of the same table."""
     import numpy as np
 
     from unbraid.data.files import open as open_data
     from unbraid.data.frames import column_of, read_array
 
+    data = request.data
     if Path(where).is_file():
         return read_array(Path(where), text=text, gaps=gaps)
     if Path(data).suffix.lower() in TABLES:
-        return column_of(Path(data), where, gaps=gaps)
+        return column_of(Path(data), where, gaps=gaps, header=request.header)
     if not data.endswith((".npz", ".h5", ".hdf5", ".zarr", ".mat", ".nc")):
         raise FileNotFoundError(f"{option} is {where!r}: there is no such file, and {data} holds no arrays by name.")
     return np.asarray(open_data(data, where)[:])
@@ -296,12 +388,9 @@ def _from_dataset(request: Request, takes_labels: bool) -> Data:
         raise FileNotFoundError(
             f"there is no file or folder {name}, and no data set of that name. Data sets: {', '.join(known)}."
         )
-    of_files = (request.key, request.resize, request.columns, request.factors_from, request.divide)
-    if any(option is not None for option in of_files) or request.skip_unreadable:
-        raise ValueError(
-            "--key, --resize, --columns, --factors-from, --divide and --skip-unreadable are for files; "
-            f"{name} is the name of a data set."
-        )
+    given = [option for option in OF_FILES if getattr(request, option) not in (None, False)]
+    if given:
+        raise ValueError(f"--{given[0].replace('_', '-')} is for files; {name} is the name of a data set.")
     if request.evidence:
         option = next(iter(request.evidence))
         raise ValueError(f"{request.flag(option)} is for files; the data set {name} has its own labels, or none.")

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from unbraid.cli.data import Request, read_data, reads_data
+from unbraid.cli.data import Request, read_data, reads_data, show_decisions
 from unbraid.cli.options import AUTO, in_flags, number
 
 
@@ -16,7 +16,7 @@ def diagnose(
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the result as JSON.")] = None,
     report: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a report (HTML).")] = None,
 ) -> None:
-    """Tell whether the factors of your data can be found: yes, no or unsure, with the figures behind the answer.
+    """Tell whether the factors of your data can be found: yes, with care, no or unsure, with the figures behind it.
 
     \b
     unbraid diagnose spectra.npy
@@ -25,11 +25,14 @@ def diagnose(
     unbraid diagnose cells.npz --key counts --labels batch --json diagnosis.json
     """
     import unbraid as ub
+    from unbraid.runtime.progress import progress_style
 
     count = number(factors, "--factors", "auto")
     read = read_data(request, AUTO)
+    show_decisions(request.data, read)
     typer.echo(f"Examining {request.data}: a few seconds, longer for large images ...", err=True)
-    found = ub.diagnose(read.known, n_factors=count)
+    with progress_style("lines"):
+        found = ub.diagnose(read.known, n_factors=count)
     typer.echo(f"{request.data}: {found.n_rows} observations, {found.n_used} of them examined\n")
     typer.echo(in_flags(str(found)))
     if json is not None:

@@ -23,15 +23,15 @@ def explain(
     from unbraid.trust.explain import explain as explained
     from unbraid.trust.explain import sentence
     from unbraid.trust.table import FIGURES
-    from unbraid.trust.warnings import CODES, KINDS
+    from unbraid.trust.warnings import CODES, KINDS, kind_of
 
     if names:
         typer.echo("\n\n".join(explained(name) for name in names))
         return
-    for start, kind in KINDS.items():
+    for kind in dict.fromkeys(KINDS.values()):
         typer.echo(f"{kind.__name__}: {(kind.__doc__ or '').splitlines()[0]}")
         for code in CODES:
-            if code.startswith(start):
+            if kind_of(code) is kind:
                 typer.echo(f"  {code}  {sentence(code)}")
     typer.echo("Figures:")
     for key, figure in FIGURES.items():

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unbraid.cli.data import Request, read_data, reads_data
+from unbraid.cli.data import Request, read_data, reads_data, show_decisions
 from unbraid.cli.options import AUTO, OFFERED, PARAMETERS, Assigned, assignments, number, offered, parameters_of
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def fit(
     unbraid fit frames.npy --method hessian-ica --time seconds.csv --out run
     unbraid fit photos/ --method beta-tcvae --steps 5000 --out run     (after Ctrl-C, the same command resumes it)
     """
-    from unbraid.cli.outcome import default_run, free, print_outcome, record, save_run
+    from unbraid.cli.outcome import About, default_run, free, print_outcome, record, save_run
     from unbraid.diagnosis.diagnose import rotated
     from unbraid.report.fitted import measured_fit
     from unbraid.runtime.progress import progress_style
@@ -113,6 +113,8 @@ def fit(
     with progress_style("off" if quiet else "lines"):
         read, diagnosis, start = read_data(replace(request, factors_from=factors_from), method), None, None
         known, by_evidence = read.known, dict[str, Any]()
+        if not (json or quiet):
+            show_decisions(data, read)
         if method == AUTO:
             diagnosis, known, by_evidence, start = _diagnosed(known, given, assigned or [], show=not (json or quiet))
             method = diagnosis.method
@@ -129,12 +131,12 @@ def fit(
     if diagnosis is not None:
         fitted.model.diagnosis_ = diagnosis
         fitted = replace(fitted, concerns=[*diagnosis.doubts, *fitted.concerns])
-    save_run(run, fitted, data, method, diagnosis)
+    save_run(run, fitted, About(data, method, read.decisions, read.columns), diagnosis)
     unfinished = chosen.trained and str(fitted.model.stopped_).startswith("max_seconds")
     if chosen.trained and not unfinished:
         _checkpoint(run).unlink(missing_ok=True)
     if json:
-        typer.echo(record(fitted, run, data, method, diagnosis))
+        typer.echo(record(fitted, run, About(data, method, read.decisions, read.columns), diagnosis))
     elif not quiet:
         print_outcome(fitted, run)
         if unfinished:
@@ -150,16 +152,18 @@ def _diagnosed(
 ) -> tuple["Diagnosis", "Observations", dict[str, Any], Any]:
     """What the diagnosis recommends among the methods that take the options given, the evidence that is used, the
     settings that this asks for, and where the fit can start; ``show`` prints the answer."""
-    from unbraid.diagnosis.diagnose import choose, examine
+    from unbraid.diagnosis.diagnose import choose, counted, examine, start_of
 
     wanted = {PARAMETERS[option]: value for option, value in given.items() if value is not None}
     wanted |= assignments(assigned, "--set", "tol=0.01")
     found, starts = examine(known, n_factors=given["--factors"] or "auto")
     found, known, settings = choose(found, known, wanted)
     by_evidence = {name: value for name, value in settings.items() if name not in wanted}
-    start = starts.get(found.method) if set(settings) <= {"n_factors"} else None
+    start = start_of(found, known, settings, starts)
+    if start is None and (count := counted(found, given["--factors"] or "auto")) != "auto":
+        by_evidence.setdefault("n_factors", count)
     if show:
-        colour = {"yes": "green", "no": "red", "unsure": "yellow"}[found.verdict]
+        colour = {"yes": "green", "no": "red"}.get(found.verdict, "yellow")
         typer.secho(found.answer, fg=colour, bold=found.verdict == "no")
         for reason in found.reasons:
             typer.echo(reason)

@@ -131,9 +131,21 @@ def metrics_in(text: str) -> str | list[str]:
 
 
 # Arguments of readers and of all methods that have a flag of their own; PARAMETERS has those of some methods.
-_READING = {name: f"--{name.replace('_', '-')}" for name in ("key", "resize", "skip_unreadable", "columns", "divide")}
+_NAMES = (
+    "key",
+    "resize",
+    "skip_unreadable",
+    "columns",
+    "exclude",
+    "index",
+    "missing",
+    "fill",
+    "drop_missing",
+    "divide",
+)
+_READING = {name: f"--{name.replace('_', '-')}" for name in _NAMES}
 FLAGS = {**{parameter: flag for flag, parameter in PARAMETERS.items()}, **_READING, "random_state": "--seed"}
-SWITCHES = {"skip_unreadable"}
+SWITCHES = {"skip_unreadable", "drop_missing"}
 
 _VALUE = r"'[^']*'|\"[^\"]*\"|\(\d+, ?\d+\)|\.\.\.|[+-]?\w+(?:\.\w+)*"
 _GIVEN = re.compile(rf"(?<![\w/.'-])({'|'.join(FLAGS)})=({_VALUE})")

@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,16 @@ if TYPE_CHECKING:
     from unbraid.report import Fitted
 
 ABOUT = "fit.json"  # which data and method a run is of
+
+
+@dataclass(frozen=True)
+class About:
+    """What a run is of: its data and method, what was decided about a table, and its columns."""
+
+    data: str
+    method: str
+    decisions: tuple[str, ...] = ()
+    columns: list[str] | None = None
 
 
 def default_run(data: str, method: str) -> Path:
@@ -52,15 +63,18 @@ def free(run: Path) -> Path:
     return run
 
 
-def save_run(run: Path, fitted: "Fitted", data: str, method: str, diagnosis: "Diagnosis | None" = None) -> None:
+def save_run(run: Path, fitted: "Fitted", about: About, diagnosis: "Diagnosis | None" = None) -> None:
     """Write model, codes and report once all are ready; nothing of an earlier run remains."""
     import numpy as np
 
     from unbraid.app.kept import keep, keep_opening
     from unbraid.app.workspace import workspace_of
+    from unbraid.report.html import sentence
     from unbraid.report.pages import page_of
 
-    page = page_of(fitted, title=f"{fitted.summary.title} of {Path(data).name}")
+    page = page_of(fitted, title=f"{fitted.summary.title} of {Path(about.data).name}")
+    if about.decisions:
+        page.section("The table").text("What was decided when it was read:", *map(sentence, about.decisions))
     if diagnosis is not None:
         diagnosis.add_to(page)
     if fitted.codes is not None:
@@ -72,20 +86,38 @@ def save_run(run: Path, fitted: "Fitted", data: str, method: str, diagnosis: "Di
             (run / file).unlink(missing_ok=True)
         else:
             np.save(run / file, array)
-    keep(run, fitted.sample, fitted.sample_codes)
+    _write_codes(run / "codes.csv", fitted)
+    keep(run, fitted.sample, fitted.sample_codes, fitted.sample_names)
     page.write(run / "report.html")
-    (run / ABOUT).write_text(json.dumps({"data": _place(data), "method": method}), encoding="utf-8")
+    what = {"data": _place(about.data), "method": about.method, "columns": about.columns, "decisions": about.decisions}
+    (run / ABOUT).write_text(json.dumps(what), encoding="utf-8")
     if fitted.sample_codes is not None:
         keep_opening(run, workspace_of([run]))
 
 
-def record(fitted: "Fitted", run: Path, data: str, method: str, diagnosis: "Diagnosis | None" = None) -> str:
+def _write_codes(path: Path, fitted: "Fitted") -> None:
+    """The codes with the names of their rows, as any spreadsheet reads them; row numbers where there are no names."""
+    import csv
+
+    if fitted.codes is None:
+        path.unlink(missing_ok=True)
+        return
+    names = range(len(fitted.codes)) if fitted.row_names is None else fitted.row_names
+    with path.open("w", newline="", encoding="utf-8") as file:
+        lines = csv.writer(file)
+        lines.writerow(["row", *(f"code {j + 1}" for j in range(fitted.codes.shape[1]))])
+        lines.writerows([name, *(f"{value:.8g}" for value in code)] for name, code in zip(names, fitted.codes))
+
+
+def record(fitted: "Fitted", run: Path, about: About, diagnosis: "Diagnosis | None" = None) -> str:
     """One JSON object: what was fitted, what was found, and where it is saved."""
     summary, codes = fitted.summary, fitted.codes
     found = {
         "run": str(run),
-        "data": data,
-        "method": method,
+        "data": about.data,
+        "method": about.method,
+        "columns": about.columns,
+        "decisions": list(about.decisions),
         "n_rows": fitted.n_rows,
         "row_shape": list(fitted.sample.shape[1:]),
         "n_codes": None if codes is None else codes.shape[1],
@@ -130,7 +162,9 @@ def print_outcome(fitted: "Fitted", run: Path) -> None:
     more = explain_command([*fitted.concerns, *fitted.remarks])
     if more:
         typer.echo(f"Causes and remedies: {more}")
-    files = "the model, codes.npy and report.html" if fitted.codes is not None else "the model and report.html"
+    files = (
+        "the model, codes.npy, codes.csv and report.html" if fitted.codes is not None else "the model and report.html"
+    )
     typer.echo(f"\nSaved in {run}: {files}. Next:")
     typer.echo(f"  open {run / 'report.html'} in a browser")
     if fitted.codes is not None:

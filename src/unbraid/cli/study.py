@@ -219,7 +219,9 @@ def rescore(
 
 
 def rank(
-    method: Annotated[str, typer.Argument(metavar="METHOD", help="A method of the study by its label, or any other.")],
+    method: Annotated[
+        str, typer.Argument(metavar="METHOD", help="A method of the study by its label, any other, or module:Class.")
+    ],
     spec: MaybeSpec = None,
     store: StoreOption = None,
     metric: Annotated[str, typer.Option(help="What to rank by.")] = "mig",
@@ -232,11 +234,14 @@ def rank(
     \b
     unbraid study rank hessian-ica laptop --metric mcc
     unbraid study rank tangent-ica laptop --set n_factors=5 --rows 2000
+    unbraid study rank sklearn.decomposition:FastICA laptop --set n_components=5 --rows 2000
     """
+    from unbraid.runtime.progress import progress_style
     from unbraid.study import rank as place
 
     parameters = assignments(assigned, "--set", "n_factors=5")
-    table = place(opened(spec, store), method, metric, parameters=parameters, seeds=seeds, rows=rows)
+    with progress_style("lines"):
+        table = place(opened(spec, store), method, metric, parameters=parameters, seeds=seeds, rows=rows)
     for dataset, of_data in table.groupby("dataset"):
         typer.echo(f"{dataset}, by the median of {metric}:")
         for row in of_data.itertuples():

@@ -1,15 +1,16 @@
-"""Single cells: fit on an AnnData, codes in ``obsm``, loadings and the model's summary in ``uns``."""
+"""Single cells: fit on an AnnData, codes in ``obsm``, loadings and the model's summary in ``uns``; writing it."""
 
 from collections.abc import Sequence
+from os import PathLike
 from typing import Any
 
 import numpy as np
 
+from unbraid.data.cells import column_of_cells, values_of_cells
 from unbraid.data.observations import Observations
 from unbraid.diagnosis.diagnose import fit as fit_rows
 from unbraid.metrics.matching import correlations
-
-MOST_BYTES = 2**32  # of a sparse layer made dense
+from unbraid.runtime.extras import require
 
 
 def fit(
@@ -64,10 +65,10 @@ def fit(
     ((300, 2), (3, 2))
     """
     columns = {"labels": labels, "pairs": pairs, "time": time, "sets": sets}
-    evidence = {kind: _column(adata, name) for kind, name in columns.items() if name is not None}
+    evidence = {kind: column_of_cells(adata, name) for kind, name in columns.items() if name is not None}
     if covariates:
-        evidence["covariates"] = np.column_stack([_column(adata, name) for name in covariates])
-    known = Observations(_values(adata, use_rep, layer), **evidence)
+        evidence["covariates"] = np.column_stack([column_of_cells(adata, name) for name in covariates])
+    known = Observations(values_of_cells(adata, use_rep, layer), **evidence)
     model = fit_rows(known, method, **parameters)
     method = model.diagnosis_.method if method == "auto" else method
     codes = model.transform(known)
@@ -81,7 +82,7 @@ def fit(
         "params": {name: repr(value) for name, value in model.get_params(deep=False).items()},
         "facts": {fact.name: fact.value for fact in summary.facts},
         "concerns": "\n".join(summary.concerns),
-        "loadings": loadings(_values(adata, None, layer), codes),
+        "loadings": loadings(values_of_cells(adata, layer=layer), codes),
     }
     return model
 
@@ -96,30 +97,51 @@ def loadings(X: np.ndarray, codes: np.ndarray) -> np.ndarray:
     return correlations(np.asarray(X, dtype=np.float64), np.asarray(codes, dtype=np.float64))
 
 
-def _column(adata: Any, name: str) -> np.ndarray:
-    if name not in adata.obs:
-        raise ValueError(
-            f"obs has no column {name!r}. Its columns: {', '.join(map(str, adata.obs.columns)) or 'none'}."
-        )
-    return np.asarray(adata.obs[name])
+def write(adata: Any, path: str | PathLike, **options: Any) -> None:
+    """Write an AnnData to an ``.h5ad`` file, whatever kind of text its tables hold.
+
+    From version 3 on, pandas keeps texts in Arrow's arrays, which ``adata.write_h5ad`` of anndata 0.12 refuses. Here
+    they are written as Python's strings; ``adata`` itself stays as it is.
+
+    Parameters
+    ----------
+    adata : AnnData
+    path : path
+    **options
+        As of ``AnnData.write_h5ad``, for instance ``compression="gzip"``.
+
+    Examples
+    --------
+    >>> import anndata, tempfile, os
+    >>> cells = anndata.AnnData(np.eye(3), obs={"batch": ["a", "b", "a"]})
+    >>> path = os.path.join(tempfile.mkdtemp(), "cells.h5ad")
+    >>> write(cells, path)
+    >>> anndata.read_h5ad(path).obs["batch"].tolist()
+    ['a', 'b', 'a']
+    """
+    anndata = require("anndata", "cells")
+    parts = {name: dict(getattr(adata, name)) for name in ("obsm", "varm", "layers", "obsp", "varp")}
+    plain = anndata.AnnData(
+        adata.X, obs=_plain(adata.obs), var=_plain(adata.var), uns=_plain(dict(adata.uns)), **_plain(parts)
+    )
+    if adata.raw is not None:
+        plain.raw = anndata.AnnData(adata.raw.X, obs=plain.obs[[]], var=_plain(adata.raw.var))
+    plain.write_h5ad(path, convert_strings_to_categoricals=False, **options)
 
 
-def _values(adata: Any, use_rep: str | None, layer: str | None) -> np.ndarray:
-    """The numbers to fit, dense."""
-    if use_rep is not None and layer is not None:
-        raise ValueError(f"use_rep={use_rep!r} and layer={layer!r} are both given; leave one out.")
-    for name, places, word in ((use_rep, adata.obsm, "obsm"), (layer, adata.layers, "layers")):
-        if name is not None and name not in places:
-            raise ValueError(f"{word} has no {name!r}; it has: {', '.join(places) or 'nothing'}.")
-    values = adata.X if use_rep is None and layer is None else adata.obsm[use_rep] if use_rep else adata.layers[layer]
-    if values is None:
-        raise ValueError("adata.X is None; name a layer or an entry of obsm (use_rep='X_pca').")
-    if not hasattr(values, "toarray"):
-        return np.asarray(values)
-    needed = values.shape[0] * values.shape[1] * values.dtype.itemsize
-    if needed > MOST_BYTES:
-        raise ValueError(
-            f"X is sparse, and dense it takes {needed / 2**30:.1f} GiB. Reduce it first (sc.pp.pca) and give "
-            "use_rep='X_pca', or choose highly variable genes."
-        )
-    return values.toarray()
+def _plain(value: Any) -> Any:
+    """Frames, wherever they are, with Python's strings for texts."""
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
+    if not (hasattr(value, "columns") and hasattr(value, "iloc")):
+        return value
+    frame = value.copy(deep=False)
+    if frame.index.dtype.kind == "O":
+        frame.index = frame.index.astype(object)
+    for name in frame.columns:
+        column = frame[name]
+        if hasattr(column, "cat"):
+            frame[name] = column.cat.rename_categories(column.cat.categories.astype(object))
+        elif column.dtype.kind == "O":
+            frame[name] = column.astype(object)
+    return frame

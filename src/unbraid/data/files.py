@@ -5,10 +5,13 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from unbraid.trust.warnings import warn
 
 Reader = Callable[[np.ndarray], np.ndarray]
 KINDS = (
@@ -35,14 +38,37 @@ class Source:
         ``read(rows)`` gives the rows with these numbers.
     names : list of str, optional
         Of the columns of a table.
+    row_names : array of str, optional
+        Of the rows: file names of images, or the column of a table that names them.
+    numbers : array of int, optional
+        Of the rows in the table, from 0.
+    n_read : int, optional
+        Rows of the table, those that were left out included.
+    decisions : list of str
+        What was left out, filled or noticed in a table.
     """
 
-    def __init__(self, name: str, shape: tuple[int, ...], dtype: Any, read: Reader, names: Sequence[str] | None = None):
+    def __init__(
+        self,
+        name: str,
+        shape: tuple[int, ...],
+        dtype: Any,
+        read: Reader,
+        names: Sequence[str] | None = None,
+        *,
+        row_names: Any = None,
+        numbers: np.ndarray | None = None,
+        n_read: int | None = None,
+        decisions: Sequence[str] = (),
+    ):
         if len(shape) < 1 or shape[0] == 0:
             raise ValueError(f"{name} holds no rows (its shape is {shape}).")
         self.name, self.shape, self.dtype = name, tuple(int(s) for s in shape), np.dtype(dtype)
         self._read = read
         self.names = None if names is None else list(names)
+        self.row_names = None if row_names is None else np.asarray(row_names, dtype=str)
+        self.numbers, self.decisions = numbers, list(decisions)
+        self.n_read = self.shape[0] if n_read is None else n_read
 
     @property
     def ndim(self) -> int:
@@ -84,6 +110,12 @@ def open(
     resize: tuple[int, int] | None = None,
     skip_unreadable: bool = False,
     columns: Sequence[str] | None = None,
+    exclude: Sequence[str] | str = (),
+    index: str | None = None,
+    header: bool | None = None,
+    missing: Any = None,
+    fill: float | str | None = None,
+    drop_missing: bool = False,
     divide: float | None = None,
 ) -> Source:
     """Open the user's own data without reading it.
@@ -102,14 +134,33 @@ def open(
     skip_unreadable : bool
         Leave out images that cannot be read. Without it, they are an error that names the first.
     columns : sequence of str, optional
-        Which columns of a table, in this order; all by default, and then all must be numbers.
+        Which columns of a table, in this order, by name or range: ``"400:700"`` is every column whose name is a number
+        from 400 to 700, ``"a:d"`` those from a to d. By default all but those that are no data: row names, dates, and
+        numbers that count the rows or identify them. ``decisions`` of the result says which.
+    exclude : sequence of str
+        Columns, or ranges of them, to leave out.
+    index : str, optional
+        The column that names the rows.
+    header : bool, optional
+        Whether the first line of a .csv, .tsv or .xlsx file names the columns. By default its cells tell: a line of
+        regular numbers (wavelengths) above others that are not is a header.
+    missing : number, str or list, optional
+        What marks missing values, such as -200 or "?". Without it, numbers that seem to mark them are an error that
+        names the column; "none" takes all numbers as they are.
+    fill : number, "median", "linear", "neighbors" or "none", optional
+        Fill gaps: with a number, with the median of the column, along the line between the rows before and after, or
+        with the mean of the five rows that are nearest in the columns that both have. "none" leaves them NaN, which
+        :class:`~unbraid.PCAICA` takes. Without it, gaps are an error.
+    drop_missing : bool
+        Leave out rows with gaps, and dead ones: the same value in every column, and hardly anywhere else.
     divide : float, optional
         Divide the values by this number, for instance 4095 for the counts of a 12-bit camera; they are then float32.
 
     Returns
     -------
     Source
-        With ``shape``, ``dtype``, ``len``, slicing and ``blocks(size)``.
+        With ``shape``, ``dtype``, ``len``, slicing and ``blocks(size)``; of tables ``names`` of columns, ``row_names``,
+        ``numbers`` of rows, and ``decisions``.
 
     Examples
     --------
@@ -129,27 +180,54 @@ def open(
     is_zarr = path.is_dir() and any((path / mark).exists() for mark in arrays.ZARR_MARKS)
     is_array = path.suffix in arrays.OPENERS or is_zarr or ending in frames.HELD
     is_table = ending in frames.TABLES and path.is_file()
-    names = None
+    about: dict[str, Any] = {}
     if (is_array or is_table) and (resize is not None or skip_unreadable):
         raise ValueError(
             f"resize (--resize) and skip_unreadable (--skip-unreadable) are for images; {path} is an array file."
         )
-    if columns is not None and not is_table:
-        raise ValueError(f"columns (--columns) is for tables ({', '.join(frames.TABLES)}); {path} is none.")
+    of_tables = {
+        "columns": columns, "exclude": exclude, "index": index, "header": header, "missing": missing, "fill": fill,
+        "drop_missing": drop_missing,
+    }  # fmt: skip
+    given = [name for name, value in of_tables.items() if value not in (None, (), False)]
+    if given and not is_table:
+        flag = given[0].replace("_", "-")
+        raise ValueError(f"{given[0]} (--{flag}) is for tables ({', '.join(frames.TABLES)}); {path} is none.")
     if key is not None and not is_array:
         raise ValueError(f"{path} has no keys: key (--key) is for .npz, .h5, .zarr, .mat, .h5ad and .nc files.")
     if is_array:
         opener = frames.HELD.get(ending) if path.is_file() else None
         opened = (opener or arrays.open_array)(path, key)
     elif is_table:
-        opened, names = frames.open_table(path, columns)
+        opened, about = _open_table(path, of_tables)
     elif path.is_dir() or _is_tar(path) or ending in pictures.ENDINGS:
         read_images = images.folder if path.is_dir() else images.tar if _is_tar(path) else images.single
-        opened = read_images(path, resize=resize, skip_unreadable=skip_unreadable)
+        opened, about["row_names"] = read_images(path, resize=resize, skip_unreadable=skip_unreadable)
     else:
         raise ValueError(f"{path} has the unknown ending {path.suffix!r}. What can be opened: {KINDS}.")
-    source = Source(str(path), *opened, names)
+    source = Source(str(path), *opened, **about)
     return source if divide is None else _divided(source, divide)
+
+
+def _open_table(path: Path, said: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """(shape, dtype, read) of a table, and what a Source says about it; what was decided is a warning."""
+    from unbraid.data.arrays import held
+    from unbraid.data.frames import open_table
+    from unbraid.data.gaps import Choices
+
+    header, missing = said.pop("header"), said["missing"]
+    if missing is not None:
+        said["missing"] = () if missing == "none" else missing if isinstance(missing, list | tuple) else [missing]
+    if isinstance(said["exclude"], str):
+        said["exclude"] = [said["exclude"]]
+    table = open_table(path, Choices(**said), header)
+    if table.decisions:
+        warn("UB404", stacklevel=3, path=path, decisions="; ".join(table.decisions))
+    about = {
+        "names": table.names, "row_names": table.row_names, "numbers": table.rows, "n_read": table.n_read,
+        "decisions": table.decisions,
+    }  # fmt: skip
+    return held(path, table.values), about
 
 
 def _divided(source: Source, divide: float) -> Source:
@@ -160,7 +238,9 @@ def _divided(source: Source, divide: float) -> Source:
     def read(rows: np.ndarray) -> np.ndarray:
         return source._read(rows).astype(np.float32) / unit
 
-    return Source(source.name, source.shape, np.float32, read, source.names)
+    divided = copy(source)
+    divided.dtype, divided._read = np.dtype(np.float32), read
+    return divided
 
 
 def _is_tar(path: Path) -> bool:

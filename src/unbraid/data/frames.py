@@ -1,20 +1,23 @@
 """Tables with named columns (CSV, TSV, Parquet, Feather, Excel), and the formats of labs: .mat, .h5ad, NetCDF."""
 
 import csv
+import re
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from unbraid.data.arrays import ARCHIVE_ERRORS, Opened, choose_key, damaged, held, reading
+from unbraid.data.columns import Table, picked, tidy
 from unbraid.data.files import check_place, check_unpacked
+from unbraid.data.gaps import Choices, listed
+from unbraid.data.header import is_header
+from unbraid.data.separated import is_number, numeric_header, read_separated
 from unbraid.data.stored import check_hdf5_inside
 from unbraid.runtime.extras import require
-
-SHOWN = 12  # columns that an error lists
-SEPARATORS = (",", ";", "\t")
 
 
 def read_array(path: Path, *, text: bool = False, gaps: bool = False) -> np.ndarray:
@@ -54,7 +57,7 @@ def _read_cells(path: Path, text: bool, gaps: bool) -> np.ndarray:
     """A table without pandas: whole numbers, so classes, where no cell has a decimal point; a header is skipped."""
     with path.open(newline="", encoding="utf-8-sig") as file:
         rows = [row or [""] for row in csv.reader(file) if row or gaps]
-    if rows and not all(_is_value(cell, text, gaps) for cell in rows[0]):
+    if rows and (not all(_is_value(cell, text, gaps) for cell in rows[0]) or _is_numbered(rows)):
         rows = rows[1:]
     cells = [[cell.strip() or "nan" for cell in row] if gaps else row for row in rows]
     try:
@@ -69,6 +72,14 @@ def _read_cells(path: Path, text: bool, gaps: bool) -> np.ndarray:
     return values.astype(np.int64) if whole else values
 
 
+def _is_numbered(rows: list[list[str]]) -> bool:
+    """Whether the first line is a header of numbers."""
+    if len({len(row) for row in rows}) > 1 or not all(map(is_number, rows[0])):
+        return False
+    below = [[float(cell) if is_number(cell) else np.nan for cell in row] for row in rows[1:]]
+    return len(below) > 1 and is_header([float(cell) for cell in rows[0]], below)
+
+
 def _is_value(cell: str, text: bool, gaps: bool) -> bool:
     """Whether a cell of the first line is no name of a column: a number, a date, or empty where that is allowed."""
     if is_number(cell) or (gaps and not cell.strip()):
@@ -79,33 +90,19 @@ def _is_value(cell: str, text: bool, gaps: bool) -> bool:
         return False
 
 
-def open_table(path: Path, columns: Sequence[str] | None) -> tuple[Opened, list[str]]:
-    """((shape, dtype, read), names) of a table's numbers, all or these columns; text and gaps are refused by name."""
-    frame = read_frame(path)
-    chosen = frame if columns is None else frame[_checked(path, frame, columns)]
-    names = [str(name) for name in chosen.columns]
-    if not names or not len(chosen):
-        raise ValueError(f"{path} is a table without rows or columns (its shape is {chosen.shape}).")
-    text = [str(name) for name in chosen.columns if chosen[name].dtype.kind not in "biuf"]
-    if text:
-        raise ValueError(
-            f"{path} has columns that are not numbers: {_listed(text)}. Choose which to use: columns=[...] (--columns "
-            f"A,B). Its columns: {_listed(map(str, frame.columns))}."
-        )
-    gaps = chosen.isna().sum()
-    if gaps.any():
-        raise ValueError(
-            f"{path} has gaps: {int(gaps.max())} of {len(chosen)} values of the column {gaps.idxmax()!r} are missing. "
-            "Fill them, remove those rows, or choose other columns (columns=[...], --columns A,B)."
-        )
-    return held(path, chosen.to_numpy()), names
+def open_table(path: Path, choices: Choices, header: bool | None = None) -> Table:
+    """The numbers of a table; what is for the user to decide is refused by the name of the column."""
+    frame, told = read_frame(path, header)
+    table = tidy(path, frame, choices)
+    return replace(table, decisions=[*told, *table.decisions])
 
 
-def column_of(path: Path, name: str, *, gaps: bool = False) -> np.ndarray:
+def column_of(path: Path, name: str, *, gaps: bool = False, header: bool | None = None) -> np.ndarray:
     """One column of a table, whatever it holds: classes as text, or numbers; NaN for the gaps that it may have."""
-    frame = read_frame(path)
-    (key,) = _checked(path, frame, [name])
-    column = frame[key]
+    frame = read_frame(path, header)[0]
+    known = {str(key): key for key in frame.columns}
+    (key,) = picked(path, list(known), [name], "columns")
+    column = frame[known[key]]
     if gaps and column.dtype.kind in "biuf":
         return column.to_numpy(dtype=np.float64)
     if column.isna().any():
@@ -113,17 +110,22 @@ def column_of(path: Path, name: str, *, gaps: bool = False) -> np.ndarray:
     return column.to_numpy() if column.dtype.kind in "biuf" else column.astype(str).to_numpy(dtype=str)
 
 
-def names_of(path: Path) -> list[str]:
+def names_of(path: Path, header: bool | None = None) -> list[str]:
     """The names of all columns of a table."""
-    return [str(name) for name in read_frame(path).columns]
+    return [str(name) for name in read_frame(path, header)[0].columns]
 
 
-def read_frame(path: Path) -> Any:
-    """The table as a pandas frame."""
+def read_frame(path: Path, header: bool | None = None) -> tuple[Any, list[str]]:
+    """The table as a pandas frame without empty rows and without a row of units, and what was decided.
+
+    ``header`` says whether the first line of a text or a sheet names the columns; by default its cells tell.
+    """
     pandas = require("pandas", "tables")
     check_place(path)
+    if header is not None and path.suffix.lower() not in WITH_LINES:
+        raise ValueError(f"header (--header) is for {', '.join(WITH_LINES)}; {path} has names of its own.")
     try:
-        frame = TABLES[path.suffix.lower()](pandas, path)
+        frame, told = TABLES[path.suffix.lower()](pandas, path, header)
     except ImportError as error:
         raise ModuleNotFoundError(
             f"{path.suffix} files need another library ({error.name or error}). `pip install 'unbraid[tables]'` brings "
@@ -131,63 +133,53 @@ def read_frame(path: Path) -> Any:
         ) from error
     except Exception as error:  # parsers have errors of their own
         raise damaged(path, error) from error
+    frame.columns = [name.strip() if isinstance(name, str) else name for name in frame.columns]
     twice = frame.columns[frame.columns.duplicated()]
     if len(twice):
         raise ValueError(f"{path} has more than one column {twice[0]!r}. Give them different names.")
-    return frame
+    full = frame.dropna(how="all")
+    if len(full) < len(frame):
+        told.append(f"{len(frame) - len(full)} empty rows left out")
+        frame = full.reset_index(drop=True)
+    return _without_units(pandas, frame, told), told
 
 
-def _checked(path: Path, frame: Any, columns: Sequence[str]) -> list[Any]:
-    """The frame's own keys of the columns that are asked for."""
-    known = {str(name): name for name in frame.columns}
-    missing = [name for name in columns if name not in known]
-    if missing:
-        raise ValueError(f"{path} has no column {missing[0]!r}. Its columns: {_listed(known)}.")
-    return [known[name] for name in columns]
+def _without_units(pandas: Any, frame: Any, told: list[str]) -> Any:
+    """The frame without a row of units below the header: text above columns that hold numbers otherwise."""
+    text = [name for name in frame.columns if frame[name].dtype.kind == "O"]
+    if not text or len(frame) < 2 or any(kind.kind in "iuf" for kind in frame.dtypes):
+        return frame
+    numbers = {}
+    for name in text:
+        cells = frame[name].iloc[1:]
+        found = pandas.to_numeric(cells.astype(str).str.replace(",", ".").where(cells.notna()), errors="coerce")
+        if found.notna().any() and found.isna().sum() == cells.isna().sum():
+            numbers[name] = found
+    units = [str(frame[name].iloc[0]) for name in numbers]
+    if not numbers or any(re.match(r"[-+]?[\d.,]", unit) for unit in units):
+        return frame
+    told.append(f"the first row is left out, as it holds units ({listed(units)})")
+    return frame.iloc[1:].assign(**{str(name): column for name, column in numbers.items()}).reset_index(drop=True)
 
 
-def _listed(names: Any) -> str:
-    names = list(names)
-    return ", ".join(names[:SHOWN]) + (f", ... ({len(names)} in all)" if len(names) > SHOWN else "")
+def _sheet(pandas: Any, path: Path, header: bool | None) -> tuple[Any, list[str]]:
+    """The first sheet of a workbook."""
+    frame = pandas.read_excel(path, header=None)
+    first = list(frame.iloc[0]) if len(frame) else []
+    if not first or not all(isinstance(cell, int | float) for cell in first):
+        return pandas.read_excel(path, header=None if header is False else 0), []
+    named, told = numeric_header(pandas, frame, header)
+    return (pandas.read_excel(path) if named else frame), told
 
 
-def _separated(pandas: Any, path: Path) -> Any:
-    """Text separated by the one of comma, semicolon and tab that the first line has most of.
-
-    A first line of numbers only is data: columns are then called 0, 1, ... Beside semicolons a comma may be the decimal
-    point.
-    """
-    with path.open(encoding="utf-8-sig") as file:
-        first = file.readline()
-    separator = "\t" if path.suffix.lower() == ".tsv" else max(SEPARATORS, key=first.count)
-    header = None if all(is_number(cell) for cell in first.strip().split(separator)) else 0
-    options = {"sep": separator, "header": header, "encoding": "utf-8-sig", "skipinitialspace": True}
-    frame = pandas.read_csv(path, index_col=False, **options)
-    if separator == ";" and any(kind.kind not in "biuf" for kind in frame.dtypes):
-        frame = pandas.read_csv(path, index_col=False, decimal=",", **options)
-    return frame
-
-
-def is_number(cell: str) -> bool:
-    """Whether the cell of a table is a number.
-
-    >>> is_number("1e-3"), is_number("dye")
-    (True, False)
-    """
-    try:
-        float(cell.strip().strip('"').replace(",", "."))
-    except ValueError:
-        return False
-    return True
-
-
-TABLES: dict[str, Callable[[Any, Path], Any]] = {
-    ".csv": _separated,
-    ".tsv": _separated,
-    ".parquet": lambda pandas, path: pandas.read_parquet(path),
-    ".feather": lambda pandas, path: pandas.read_feather(path),
-    ".xlsx": lambda pandas, path: pandas.read_excel(path),
+TABLES: dict[str, Callable[[Any, Path, bool | None], tuple[Any, list[str]]]] = {
+    ".csv": read_separated,
+    ".tsv": read_separated,
+    ".parquet": lambda pandas, path, header: (pandas.read_parquet(path), []),
+    ".feather": lambda pandas, path, header: (pandas.read_feather(path), []),
+    ".xlsx": _sheet,
 }
+WITH_LINES = (".csv", ".tsv", ".xlsx")
 
 
 def _mat(path: Path, key: str | None) -> Opened:

@@ -15,6 +15,7 @@ import shutil
 import tarfile
 import tempfile
 import weakref
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -40,8 +41,8 @@ def natural(name: str) -> tuple[list, str]:
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)], name
 
 
-def folder(path: Path, resize: tuple[int, int] | None, skip_unreadable: bool) -> Opened:
-    """(shape, dtype, read) of the images below a folder."""
+def folder(path: Path, resize: tuple[int, int] | None, skip_unreadable: bool) -> tuple[Opened, list[str]]:
+    """((shape, dtype, read), names) of the images below a folder."""
     found = [p for p in path.rglob("*") if p.suffix.lower() in ENDINGS and p.is_file()]
     files = {shown(p.relative_to(path)): p for p in found}
     if not files:
@@ -49,13 +50,13 @@ def folder(path: Path, resize: tuple[int, int] | None, skip_unreadable: bool) ->
     return _opened(path, sorted(files, key=natural), lambda name: files[name], resize, skip_unreadable)
 
 
-def single(path: Path, resize: tuple[int, int] | None, skip_unreadable: bool) -> Opened:
-    """(shape, dtype, read) of the frames of one file: a stack, a GIF, a video, a DICOM series in one file."""
+def single(path: Path, resize: tuple[int, int] | None, skip_unreadable: bool) -> tuple[Opened, list[str]]:
+    """((shape, dtype, read), names) of the frames of one file: a stack, a GIF, a video, a DICOM series in one file."""
     return _opened(path, [path.name], lambda name: path, resize, skip_unreadable)
 
 
-def tar(path: Path, resize: tuple[int, int] | None, skip_unreadable: bool) -> Opened:
-    """(shape, dtype, read) of the images in a tar archive; a compressed one is unpacked to a temporary file first."""
+def tar(path: Path, resize: tuple[int, int] | None, skip_unreadable: bool) -> tuple[Opened, list[str]]:
+    """The same of the images in a tar archive; a compressed one is unpacked to a temporary file first."""
     with reading(path, (tarfile.TarError, EOFError, OSError)):
         if path.suffix in (".gz", ".tgz"):
             with gzip.open(path) as stream:
@@ -100,7 +101,9 @@ def _target(path: Path, member: tarfile.TarInfo, files: dict[str, tarfile.TarInf
     )
 
 
-def _opened(path: Path, names: list[str], load: Load, resize: tuple[int, int] | None, skip_unreadable: bool) -> Opened:
+def _opened(
+    path: Path, names: list[str], load: Load, resize: tuple[int, int] | None, skip_unreadable: bool
+) -> tuple[Opened, list[str]]:
     @functools.lru_cache(maxsize=2)  # the frames of a file are asked for one after the other
     def decoded(name: str) -> np.ndarray:
         try:
@@ -132,7 +135,9 @@ def _opened(path: Path, names: list[str], load: Load, resize: tuple[int, int] | 
     kept = KeptRows((len(places), *first.shape), first.dtype, read)
     kept(np.array([row for row, (name, _) in enumerate(places) if row == 0 or name in early]))
     early.clear()
-    return kept.rows.shape, first.dtype, kept
+    frames = Counter(name for name, _ in places)
+    row_names = [name if frames[name] == 1 else f"{name} {frame}" for name, frame in places]
+    return (kept.rows.shape, first.dtype, kept), row_names
 
 
 def _places(

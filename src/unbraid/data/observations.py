@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unbraid.data.cells import column_of_cells, is_anndata, values_of_cells
 from unbraid.data.order import consecutive
 from unbraid.methods import EVIDENCE
 
@@ -175,7 +176,14 @@ class Observations:
 
 
 def observe(X: Any, **evidence: Any) -> Observations:
-    """X, which may be Observations already, with further evidence; what is given twice is refused."""
+    """X, which may be Observations already, with further evidence; what is given twice is refused.
+
+    Of an AnnData, evidence may be given by the names of columns of ``obs``; the names of its cells name the rows.
+    """
+    if is_anndata(X):
+        named = {name: value for name, value in evidence.items() if isinstance(value, str)}
+        evidence = evidence | {name: column_of_cells(X, column) for name, column in named.items()}
+        X = Observations(values_of_cells(X), names=np.asarray(X.obs_names, dtype=str))
     given = X if isinstance(X, Observations) else Observations(X)
     further = {name: value for name, value in evidence.items() if value is not None}
     for name in further:

@@ -38,6 +38,8 @@ class Rows:
         :func:`unbraid.datasets.open` returns is sliceable. Of a torch DataLoader, the data set is read, in its order.
     fewest : int
         Rows that are needed; fewer are an error.
+    gaps : bool
+        Whether values may be missing, NaN.
     drawn : int
         Rows that stand for a data set without end when statistics are taken.
 
@@ -66,8 +68,9 @@ class Rows:
     0.2...
     """
 
-    def __init__(self, X: Any, *, fewest: int = 1, drawn: int = 10_000):
+    def __init__(self, X: Any, *, fewest: int = 1, gaps: bool = False, drawn: int = 10_000):
         X, self.names = as_source(X)
+        self.gaps = gaps
         self.source = X
         self.on_read: Callable[[int], Any] = _pass  # called with the number of rows of each block
         self.columns: NDArray[np.intp] | None = None  # set by keep: of a table, those that are read
@@ -281,6 +284,8 @@ class Rows:
 
     def check(self, values: NDArray, *, exact: bool = False) -> None:
         """Finite; pictures within [0, 1]. ``exact`` values are whole numbers, which are finite."""
+        if self.gaps and not exact and np.isnan(values).any():
+            values = np.nan_to_num(values, nan=0.0, posinf=np.inf, neginf=-np.inf)
         flat = values.reshape(-1)
         with np.errstate(over="ignore", invalid="ignore"):
             doubtful = not exact and not np.isfinite(flat @ flat)
@@ -288,7 +293,7 @@ class Rows:
             bad = int((~np.isfinite(values)).reshape(len(values), -1).any(axis=1).sum())
             raise ValueError(
                 f"Input X contains NaN or infinity ({bad} rows of a block of {len(values)}). "
-                "Remove those rows or fill the gaps first."
+                "Remove those rows or fill the gaps first; PCAICA takes NaN for missing values."
             )
         if doubtful:
             raise ValueError(

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unbraid.data.cells import is_anndata, values_of_cells
 from unbraid.data.observations import data_of
 
 SHOWN = 3  # shapes that an error lists
@@ -101,6 +102,8 @@ def shared(X: Any) -> Any:
 def as_source(X: Any) -> tuple[Any, list[str] | None]:
     """Something with rows (an array or alike, a data set or :class:`Blocks`), and the column names of a frame."""
     X = data_of(X)
+    if is_anndata(X):
+        return values_of_cells(X), None
     if is_frame(X):
         _check_columns(X)
         names = list(X.columns)

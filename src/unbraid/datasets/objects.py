@@ -67,7 +67,7 @@ class Objects(Continuous):
 
     def unseen(self, factors: np.ndarray) -> np.ndarray:
         """Which combinations do not occur with ``support="corner"``."""
-        return (factors[:, [0, self.n_factors // 2]] > 0.5).all(axis=1)
+        return np.asarray((factors[:, [0, self.n_factors // 2]] > 0.5).all(axis=1))
 
     def _render(self, factors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         per_object = np.split(factors, 2, axis=1)

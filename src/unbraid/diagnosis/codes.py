@@ -9,13 +9,14 @@ from unbraid.diagnosis.survey import LOCAL_COMPONENTS, MOST_FACTORS, Survey, qui
 from unbraid.manifold.neighbors import Floats
 from unbraid.manifold.surroundings import EDGE, edge_ratio, end_distance
 from unbraid.product.estimator import ProductManifold
+from unbraid.spectral.diagnostics import Diagnostics, LinearDiagnostics
 from unbraid.spectral.factors import HessianICA
-from unbraid.spectral.figures import code_uncertainty
 from unbraid.spectral.pca_ica import PCAICA
 from unbraid.trust import support
 from unbraid.trust.table import FIGURES
 
 OF_THE_REST = ("full", "complete")  # checks on a factor together with the others, not on its own shape
+Told = Diagnostics | LinearDiagnostics
 Encode = Callable[[Floats], Floats]  # from points in principal components to codes
 FEWEST = 250  # points with which a triangular distribution is distinguished from a Gaussian in most draws
 
@@ -76,23 +77,28 @@ def _wraps(kinds: list[str]) -> str:
     return f"The points go around {what}, verified by its harmonics."
 
 
-def first_codes(survey: Survey) -> tuple[Floats | None, Encode, list[Finding]]:
-    """Codes of a quick fit on the examined rows, the function that gives them, and findings on the fit.
+def linear_codes(survey: Survey) -> tuple[Floats, PCAICA]:
+    """Codes of PCA+ICA, and the fit."""
+    linear = PCAICA(survey.d, random_state=0)
+    return quietly(lambda: linear.fit_transform(survey.points)), linear
+
+
+def first_codes(survey: Survey) -> tuple[Floats | None, Encode, list[Finding], Told | None]:
+    """Codes of a quick fit on the examined rows, the function that gives them, findings and figures of the fit.
 
     The codes are None if a fit makes no sense; the function then gives the leading principal components.
     """
     if survey.flat:
-        linear = PCAICA(survey.d, random_state=0)
-        codes = quietly(lambda: linear.fit_transform(survey.points))
-        assert linear.rotation_ is not None
-        turn = code_uncertainty(codes, linear.rotation_, np.random.RandomState(0))
-        return codes, linear.transform, [_rotation(turn.doubt, turn.per_code)]
+        codes, linear = linear_codes(survey)
+        told = linear.diagnostics_
+        return codes, linear.transform, [_left(told), _rotation(told)], told
     if survey.d > MOST_FACTORS or len(survey.points) < 3 * (1 + survey.d + survey.d * (survey.d + 1) // 2):
         words = f"Not checked: {len(survey.points)} points are too few for {survey.d} curved factors."
         return (
             None,
             survey.leading,
             [finding("local_isometry", False if survey.d > MOST_FACTORS else None, None, words)],
+            None,
         )
     model = HessianICA(survey.d, random_state=0)
     survey.starts["hessian-ica"] = quietly(lambda: model.start_from(survey.source, survey.look))
@@ -103,8 +109,8 @@ def first_codes(survey: Survey) -> tuple[Floats | None, Encode, list[Finding]]:
 
     codes = model.embedding_ if whole else encode(survey.points)
     shown = model.diagnostics_
-    turned = _rotation(shown.rotation_doubt, shown.rotation_uncertainty)
-    return codes, encode, [_isometry(survey, shown.local_isometry), _density(shown.extension_error), turned]
+    found = [_isometry(survey, shown.local_isometry), _density(shown.extension_error), _left(shown), _rotation(shown)]
+    return codes, encode, found, shown
 
 
 def _isometry(survey: Survey, figure: float) -> Finding:
@@ -119,7 +125,14 @@ def _density(error: float) -> Finding:
     return measured("extension_error", error, words)
 
 
-def _rotation(doubt: float, degrees: Floats) -> Finding:
+def _left(told: Told) -> Finding:
+    holds = FIGURES["left_over"].holds(told.left_over)
+    left = f"{told.left_over:.2g} of the variance follows" if not holds else "Nothing but noise and curvature follows"
+    return measured("left_over", told.left_over, f"{left} none of the codes.")
+
+
+def _rotation(told: Told) -> Finding:
+    doubt, degrees = told.rotation_doubt, told.rotation_uncertainty
     if len(degrees) == 1:
         return finding("rotation_doubt", True, None, "One factor: there is nothing to rotate.")
     turned = ", ".join(f"{degree:.0f}" for degree in degrees)

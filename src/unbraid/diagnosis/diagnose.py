@@ -1,6 +1,6 @@
 """``diagnose`` checks the assumptions of the methods on some data; ``fit`` fits the method it recommends."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -8,13 +8,24 @@ import numpy as np
 
 from unbraid.data.observations import Observations, observe
 from unbraid.data.order import steps
-from unbraid.diagnosis.codes import code_findings, first_codes, loops_finding
+from unbraid.diagnosis.codes import Told, code_findings, first_codes, linear_codes, loops_finding
 from unbraid.diagnosis.evidence import Turned, turned_by
-from unbraid.diagnosis.findings import FOR_LOOPS, LOOPS, Diagnosis, Finding, deciding, labels_serve, verdict_of
+from unbraid.diagnosis.findings import (
+    FOR_LOOPS,
+    LOOPS,
+    Diagnosis,
+    Finding,
+    deciding,
+    held,
+    labels_serve,
+    priced,
+    verdict_of,
+)
 from unbraid.diagnosis.identified import twin_of
 from unbraid.diagnosis.survey import MOST_FACTORS, Survey, survey_findings, survey_of
 from unbraid.methods import METHODS, method_of
 from unbraid.runtime.determinism import check_random_state, one_thread
+from unbraid.runtime.progress import heartbeat
 from unbraid.spectral.evidence import ROTATIONS, rotation_for
 from unbraid.spectral.selection import given_factors
 from unbraid.trust.theorems import theorem_of
@@ -23,6 +34,7 @@ from unbraid.trust.warnings import warn
 INSTEAD = "hessian-ica"  # fitted if the recommended method does not accept a setting
 FROM_TIME = "contrastive"  # trained where an embedding does not give the factors of a recording
 FEWEST_STEPS = 2000  # rows of a recording that it needs; .99 and more on recordings of 3,000
+INDEPENDENT = ("hessian-ica", "pca-ica")  # whose expected MCC was calibrated, among those that are recommended
 
 
 def diagnose(
@@ -39,8 +51,13 @@ def diagnose(
     """Check whether the factors of X can be found, by which method, and how far to trust the answer.
 
     Without assumptions factors cannot be found. Each assumption is tested by a figure with a threshold, together with
-    the power: how often a clear violation is detected with this many points. At most 2000 rows are examined. The answer
-    is "no" if a deciding assumption fails, and "unsure" if one is inconclusive.
+    the power: how often a clear violation is detected with this many points. At most 2000 rows are examined.
+
+    The answer follows from the MCC that is expected of the codes: in similar simulated data sets, 95 % were above
+    ``expected_mcc.low``. "yes" if that is at least .75 and the fit warns of nothing; "with care" if half of them were
+    above .9; "no" if there is nothing to find, a factor is verified to wrap around, or 95 % of them were below .9; else
+    "unsure", as where no similar data were simulated, the number of factors is unclear, or the codes are Gaussian, so
+    that any rotation is as good. Findings that fail say what they cost.
 
     Parameters
     ----------
@@ -103,10 +120,17 @@ def examine(
     starts : dict
         For ``continue_from`` of the estimator of a method.
     """
-    rng = check_random_state(random_state)
+    with heartbeat("diagnose") as now:
+        return _examined(known, n_factors, check_random_state(random_state), now)
+
+
+def _examined(
+    known: Observations, n_factors: int | str, rng: np.random.RandomState, now: Callable[[str], None]
+) -> tuple[Diagnosis, dict[str, Any]]:
     given = given_factors(n_factors)
     if known.time is not None:
         steps(known.time)  # refuses times that are the same in several rows
+    now("reading; how many factors, and are the data curved")
     survey, structured = survey_of(known.X, "auto" if given is None else given, rng)
     findings = survey_findings(survey, structured)
     by_labels: list[Finding] = []
@@ -114,12 +138,19 @@ def examine(
         from unbraid.diagnosis.labels import label_findings
 
         by_labels = label_findings(known.labels, survey.rows, survey.points, survey.n, survey.d)
-    rotation, twin = "independence", ""
+    rotation, twin, told = "independence", "", None
     if findings[0].holds and not survey.disconnected:
-        fitted, rotation, twin = _of_a_fit(survey, known, findings, rng, for_flows=labels_serve(by_labels))
+        fitted, rotation, twin, told = _of_a_fit(survey, known, findings, rng, now, for_flows=labels_serve(by_labels))
         findings += fitted
+    wraps = any(f.assumption == LOOPS and f.holds is False for f in findings)
+    if findings[0].holds and told is None and not wraps:
+        told = linear_codes(survey)[1].diagnostics_  # the baseline, which is then the method
     findings += by_labels
-    verdict = verdict_of(findings)
+    if rotation == "independence":
+        findings = [priced(f, told.figures if told else {}) for f in findings]
+        verdict = verdict_of(findings, told.expected_mcc if told else None, warned=bool(told and told.concerns))
+    else:
+        verdict = {True: "yes", False: "no", None: "unsure"}[held(findings)]
     method, reasons = _method(verdict, survey, findings, rotation)
     if METHODS[method].trained:
         verdict = "unsure"  # the assumptions of trained methods can be checked only in part
@@ -129,9 +160,7 @@ def examine(
     starts = survey.starts
     if given is not None or not survey.look.complete:  # these would fit another number of factors, or more rows
         starts.pop(FOR_LOOPS, None)
-    expected = None
-    if method == "hessian-ica" and rotation == "independence" and method in starts:
-        expected = starts[method].fitted["diagnostics_"].expected_mcc
+    expected = told.expected_mcc if told and rotation == "independence" and method in INDEPENDENT else None
     found = Diagnosis(
         verdict,
         method,
@@ -144,21 +173,32 @@ def examine(
         known.evidence,
         twin,
         expected,
+        told.unguessed if told else "",
+        list(told.concerns) if told else [],
     )
     return found, starts
 
 
 def _of_a_fit(
-    survey: Survey, known: Observations, before: list[Finding], rng: np.random.RandomState, *, for_flows: bool
-) -> tuple[list[Finding], str, str]:
+    survey: Survey,
+    known: Observations,
+    before: list[Finding],
+    rng: np.random.RandomState,
+    now: Callable[[str], None],
+    *,
+    for_flows: bool,
+) -> tuple[list[Finding], str, str, Told | None]:
     """Findings of a first fit (whether a factor wraps around; if none does, what the codes show), the rotation that
-    the evidence allows, and the twin of codes that may be Gaussian."""
+    the evidence allows, the twin of codes that may be Gaussian, and the figures of the fit."""
+    now("does a factor wrap around")
     loops = loops_finding(survey, rng)
     wraps = loops[0].holds is False
-    codes, encode, findings = (None, survey.leading, list[Finding]()) if wraps else first_codes(survey)
+    now("a first fit, and what its codes show")
+    codes, encode, findings, told = (None, survey.leading, list[Finding](), None) if wraps else first_codes(survey)
     tried = turned_by(known, lambda rows: encode(survey.points_of(rows)), rng) if known.evidence else []
     if codes is None:
-        return [*loops, *findings, *(turned.findings[0] for turned in tried if turned.findings)], "independence", ""
+        known_of = (turned.findings[0] for turned in tried if turned.findings)
+        return [*loops, *findings, *known_of], "independence", "", None
     alike = min((turned.effective for turned in tried), default=1.0)
     effective = min(1.0, alike * survey.n / len(survey.rows))
     plain = [*findings, *code_findings(codes, rng, effective)]
@@ -166,10 +206,10 @@ def _of_a_fit(
     others = {f.key: f for turned in tried if turned is not used for f in turned.findings}
     if used is None or used.turn is None:
         in_doubt = codes.shape[1] > 1 and any(f.key == "separability" and f.holds is not True for f in plain)
-        return [*loops, *plain, *others.values()], "independence", twin_of(codes) if in_doubt else ""
+        return [*loops, *plain, *others.values()], "independence", twin_of(codes) if in_doubt else "", told
     others.pop("evidence_turn", None)  # it is that of the evidence that is used
     rotated = [*findings, *code_findings(used.turn(codes), rng, effective), *used.findings]
-    return [*loops, *deciding(rotated, used.rotation), *others.values()], used.rotation, ""
+    return [*loops, *deciding(rotated, used.rotation), *others.values()], used.rotation, "", told
 
 
 def _used(tried: list[Turned], plain: list[Finding], *, conditions: bool) -> Turned | None:
@@ -178,8 +218,8 @@ def _used(tried: list[Turned], plain: list[Finding], *, conditions: bool) -> Tur
     Curved data with as many conditions as a flow needs are left to flows, which need no isometry.
     """
     for turned in tried:
-        held = {f.key: f.holds for f in (*plain, *turned.findings)}
-        needed = conditions and verdict_of(plain) != "yes" and theorem_of(INSTEAD, rotation=turned.rotation).holds(held)
+        states = {f.key: f.holds for f in (*plain, *turned.findings)}
+        needed = conditions and not held(plain) and theorem_of(INSTEAD, rotation=turned.rotation).holds(states)
         if turned.serves and (turned.rotation != "condition" or needed):
             return turned
     return None
@@ -187,16 +227,16 @@ def _used(tried: list[Turned], plain: list[Finding], *, conditions: bool) -> Tur
 
 def _method(verdict: str, survey: Survey, findings: list[Finding], rotation: str) -> tuple[str, list[str]]:
     """The name of a method and why."""
-    held = {finding.assumption: finding.holds for finding in findings}
-    if not held["structure"]:
+    states = {finding.assumption: finding.holds for finding in findings}
+    if not states["structure"]:
         return "pca-ica", ["There is no structure to find; this shows the directions of largest variance."]
-    if held.get(LOOPS) is False:
+    if states.get(LOOPS) is False:
         return FOR_LOOPS, ["A factor wraps around: it needs an angle instead of a code."]
-    if verdict == "no" and _may_learn_from_time(survey, findings):
+    if verdict != "yes" and _may_learn_from_time(survey, findings):
         return FROM_TIME, [
-            "No embedding of these data shows their factors, but rows that follow each other are alike: a network "
-            "that tells them from other rows finds factors that move independently, in steps that are not Gaussian, "
-            "through a mixing of any shape. It is trained, which takes a minute."
+            "The codes of an embedding depend on each other, but rows that follow each other are alike: a network that "
+            "tells them from other rows finds factors that move independently, in steps that are not Gaussian, through "
+            "a mixing of any shape. It is trained, which takes about a minute."
         ]
     if rotation != "independence":
         embedding = "pca-ica" if survey.flat else INSTEAD
@@ -213,19 +253,19 @@ def _method(verdict: str, survey: Survey, findings: list[Finding], rotation: str
         return "pca-ica", [
             "The points are disconnected, so no nonlinear method can embed them together; this is the baseline."
         ]
-    if survey.d > MOST_FACTORS or "independent codes" not in held:
+    if survey.d > MOST_FACTORS or "independent codes" not in states:
         return "pca-ica", [
             "There are too many factors for so few points to use a nonlinear method; this is the baseline."
         ]
     reason = "The data are curved, with few factors: this method is proven to work under the assumptions below."
-    return "hessian-ica", [reason] if verdict == "yes" else ["The data are curved, with few factors."]
+    return "hessian-ica", [reason] if held(findings) else ["The data are curved, with few factors."]
 
 
 def _may_learn_from_time(survey: Survey, findings: list[Finding]) -> bool:
-    """Whether a recording is long enough, remembers, is curved, and only its embedding fails."""
-    held = {found.key: found.holds for found in findings}
+    """Whether a recording is long enough, remembers, is curved, and the codes of its embedding are not independent."""
+    states = {found.key: found.holds for found in findings}
     decided = survey.flat or survey.disconnected or survey.d < 2 or survey.n < FEWEST_STEPS
-    return not decided and held.get("autocorrelation") is True and held.get("dimension_gap") is not False
+    return not decided and states.get("autocorrelation") is True and states.get("dependence") is False
 
 
 def fit(
@@ -281,8 +321,9 @@ def fit(
         return _fitted(method, known, n_factors, rotated(method, known, settings), random_state)
     found, starts = examine(known, n_factors=n_factors)
     diagnosis, known, settings = choose(found, known, settings)
-    start = None if settings else starts.get(diagnosis.method)
-    model = _fitted(diagnosis.method, known, n_factors, settings, random_state, start)
+    start = start_of(diagnosis, known, settings, starts)
+    count = n_factors if start is not None else counted(diagnosis, n_factors)
+    model = _fitted(diagnosis.method, known, count, settings, random_state, start)
     model.diagnosis_ = diagnosis
     if diagnosis.only_wraps:
         warn("UB105")
@@ -300,6 +341,27 @@ def rotated(method: str, known: Observations, settings: dict[str, Any]) -> dict[
     ):
         return settings
     return settings | {"rotation": rotation_for(known)}
+
+
+def start_of(diagnosis: Diagnosis, known: Observations, settings: Mapping[str, Any], starts: Mapping[str, Any]) -> Any:
+    """Where the fit can start: from what the diagnosis has embedded, or from the same points with another rotation.
+
+    Of more rows than were examined, the settings of an embedding are chosen on the examined ones: on thousands of
+    landmarks that takes minutes.
+    """
+    start, further = starts.get(diagnosis.method), set(settings) - {"n_factors"}
+    if start is None or not further:
+        return start
+    if further != {"rotation"} or start.look.complete:
+        return None
+    options = {"n_factors": diagnosis.n_factors, "rotation": settings["rotation"], "random_state": 0}
+    return METHODS[diagnosis.method].load()(**options).start_from(known.X, start.look)
+
+
+def counted(diagnosis: Diagnosis, n_factors: int | str) -> int | str:
+    """The number of factors to fit: the one of the diagnosis, where the method would estimate it once more."""
+    estimates = METHODS[diagnosis.method].family == "spectral"
+    return diagnosis.n_factors if n_factors == "auto" and estimates and diagnosis.n_factors else n_factors
 
 
 def choose(

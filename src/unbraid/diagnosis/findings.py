@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from unbraid.diagnosis.identified import Help, Option, helps, options
 from unbraid.methods import METHODS
 from unbraid.runtime.extras import require
-from unbraid.trust.expected import ExpectedMCC
+from unbraid.trust.expected import ExpectedMCC, cost_of
 from unbraid.trust.table import ASSUMPTIONS, FIGURES
 from unbraid.trust.theorems import HARMLESS, THEOREMS, Theorem, theorem_of
 
@@ -21,13 +21,21 @@ if TYPE_CHECKING:
 LOOPS, FOR_LOOPS = FIGURES["edge"].assumption, "product-manifold"
 FLOWS = ("flows",)
 WRAPS = "No: a factor wraps around, so no code can follow it without a jump; product-manifold describes it by an angle."
-LEGEND = "+ holds   ? inconclusive   ! fails, and decides the answer   - fails, but does not affect the answer"
+LEGEND = "+ holds   ? inconclusive   ! fails, and bears on the answer   - fails, but does little harm"
 HOLDS = {True: "holds", False: "fails", None: "inconclusive"}
+ENOUGH, GOOD = 0.75, 0.9  # "yes" if 95 % of similar data sets had an MCC above the first, "no" if below the second
+HARM = 0.01  # MCC that a failed assumption must cost to bear on the answer
+DECISIVE = ("structure", "edge", "dimension_gap", "column_share", "separability")  # whatever score is expected
 ANSWERS = {
-    "yes": "Yes: all checks passed; the factors of these data can be found.",
-    "no": "No: these data violate a required assumption. Do not take their codes for the factors.",
-    "unsure": "Unsure: the required assumptions could be neither confirmed nor refuted for these data.",
+    "yes": "Yes: the factors of these data can be found.",
+    "with care": "With care: the codes probably follow the factors, but check them before you rely on them.",
+    "no": "No: do not take codes of these data for their factors.",
+    "unsure": "Cannot tell whether the factors of these data can be found.",
 }
+AXES = (
+    "All this is said of independent factors. If yours depend on each other, they may be other axes of the same shape, "
+    "as of a square that stands on its corner, and nothing in the data can show it."
+)
 
 
 @dataclass(frozen=True)
@@ -57,6 +65,8 @@ class Finding:
         Whether the answer depends on it; other findings are for information.
     families : tuple of str
         The families of methods that assume it.
+    cost : float or None
+        About how much MCC it costs that it does not hold; None if that is not known.
     """
 
     assumption: str
@@ -69,6 +79,7 @@ class Finding:
     remedy: str = ""
     decides: bool = True
     families: tuple[str, ...] = ("spectral",)
+    cost: float | None = None
 
     @property
     def key(self) -> str:
@@ -80,7 +91,14 @@ class Finding:
         threshold = "" if self.threshold is None else f" (threshold {self.threshold:.3g})"
         power = "" if self.power is None else f" Power: {self.violation} is detected in {100 * self.power:.0f} %."
         remedy = f" {self.remedy}" if self.remedy and self.holds is not True else ""
-        return f"{self.assumption}: {HOLDS[self.holds]}.{figure}{threshold} {self.words}{power}{remedy}"
+        return f"{self.assumption}: {HOLDS[self.holds]}.{figure}{threshold} {self.words}{self.price}{power}{remedy}"
+
+    @property
+    def price(self) -> str:
+        """What it costs, as a sentence; empty if that is not known."""
+        if self.cost is None:
+            return ""
+        return f" It costs about {self.cost:.2f} MCC." if self.cost >= HARM else " It hardly affects the MCC."
 
 
 @dataclass(frozen=True)
@@ -89,7 +107,7 @@ class Diagnosis:
 
     Attributes
     ----------
-    verdict : {"yes", "no", "unsure"}
+    verdict : {"yes", "with care", "no", "unsure"}
     method : str
         The method to use, a name of the table of methods; after "no", the best guess.
     n_factors : int
@@ -107,7 +125,11 @@ class Diagnosis:
         Where the codes may be Gaussian: whether a twin made by :func:`unbraid.theory.entangle` fits as well.
     expected_mcc : ExpectedMCC or None
         What the MCC of such codes was in similar simulated data sets; None where that cannot be said, and for methods
-        other than HLLE+ICA.
+        other than HLLE+ICA and PCA+ICA.
+    unguessed : str
+        Why it cannot be said.
+    concerns : list of str
+        What a first fit warns of.
     """
 
     verdict: str
@@ -121,6 +143,8 @@ class Diagnosis:
     evidence: tuple[str, ...] = ()
     twin: str = ""
     expected_mcc: ExpectedMCC | None = None
+    unguessed: str = ""
+    concerns: list[str] = field(default_factory=list)
 
     @property
     def theorem(self) -> Theorem | None:
@@ -172,6 +196,7 @@ class Diagnosis:
         else:
             said.append(f"What stays free, beside order and sign: {', '.join(self.free) or 'nothing'}.")
         said += [self.twin] if self.twin and "everything" not in self.free else []
+        said += [AXES] if self.rotation == "independence" and self.n_factors > 1 and self.expected_mcc else []
         if hints:
             asked = "; or ".join(hint.asks for hint in hints)
             said.append(f"{_capital(hints[0].reason)}. Further evidence would identify the factors: {asked}.")
@@ -189,9 +214,15 @@ class Diagnosis:
     @property
     def answer(self) -> str:
         """The verdict as a sentence, with the assumptions that decide it."""
-        sentence = WRAPS if self.only_wraps else ANSWERS[self.verdict]
-        state = "Failed" if self.verdict == "no" else "Inconclusive"
-        return f"{sentence} {state}: {', '.join(self.causes)}." if self.causes else sentence
+        said = [WRAPS if self.only_wraps else ANSWERS[self.verdict]]
+        if self.expected_mcc is not None:
+            said.append(f"Expected MCC: {self.expected_mcc}.")
+        elif self.verdict == "unsure" and self.unguessed:
+            said.append(f"There is no expected MCC: {self.unguessed}.")
+        known = {f.assumption: f for f in self.findings}
+        costs = [f"{c} (about {known[c].cost:.2f} MCC)" if known[c].cost else c for c in self.causes]
+        said += [f"In doubt: {', '.join(costs)}."] if costs else []
+        return " ".join(said + (self.concerns if self.verdict == "with care" else []))
 
     @property
     def doubts(self) -> list[str]:
@@ -201,13 +232,15 @@ class Diagnosis:
     @property
     def only_wraps(self) -> bool:
         """Whether the only problem is that a factor wraps around."""
-        return self.causes == [LOOPS] and self.method == FOR_LOOPS
+        return self.verdict == "no" and self.causes == [LOOPS] and self.method == FOR_LOOPS
 
     @property
     def causes(self) -> list[str]:
-        """The assumptions that lead to a "no" or an "unsure"."""
-        wanted = {"no": False, "unsure": None, "yes": "nothing"}[self.verdict]
-        return [f.assumption for f in self.findings if f.decides and f.holds is wanted]
+        """The assumptions that lead to any other answer than "yes", those without which there is none first."""
+        doubtful = [f for f in self.findings if f.decides and f.holds is not True and self.verdict != "yes"]
+        wanted = [f for f in doubtful if f.holds is (False if self.verdict == "no" else None)]
+        decisive = [f for f in wanted if f.key in DECISIVE]
+        return [f.assumption for f in decisive or (wanted if self.verdict == "no" else []) or doubtful]
 
     @property
     def remedies(self) -> list[str]:
@@ -215,9 +248,9 @@ class Diagnosis:
         return list(dict.fromkeys(f.remedy for f in self.findings if f.remedy and f.holds is not True and f.decides))
 
     def __str__(self) -> str:
-        lines = [self.answer, f"Use: {self._method_words()}", *(f"  {reason}" for reason in self._advice), ""]
+        lines = [self.answer, f"Use: {self._method_words()}", *(f"  {reason}" for reason in self.reasons), ""]
         width = max((len(f.assumption) for f in self.findings), default=0)
-        lines += [f"{_mark(f)} {f.assumption:{width}s}  {f.words}" for f in self.findings]
+        lines += [f"{_mark(f)} {f.assumption:{width}s}  {f.words}{f.price}" for f in self.findings]
         lines += ["", LEGEND, "", "What is identified:", *(f"  {claim}" for claim in self.claims)]
         if self.evidence and self.options:
             lines += ["", f"Methods that use {' or '.join(self.evidence)}:"]
@@ -268,7 +301,7 @@ class Diagnosis:
     def add_to(self, page: "Report") -> None:
         """Add the answer and the findings to a page, as two sections."""
         page.section("Can the factors be found?").note([self.answer], "good" if self.verdict == "yes" else "look")
-        page.text(f"Method: {self._method_words()}", *self._advice)
+        page.text(f"Method: {self._method_words()}", *self.reasons)
         if self.remedies:
             page.heading("What would help").text(*self.remedies)
         page.heading("What is identified").text(*self.claims)
@@ -279,19 +312,14 @@ class Diagnosis:
                   HOLDS[o.holds], "; ".join(o.doubts), o.cost] for o in self.options],
             )  # fmt: skip
         page.section("What was measured").table(
-            ["assumption", "", "figure", "threshold", "power", "in words"],
-            [[f.assumption, HOLDS[f.holds], *map(_short, (f.figure, f.threshold, f.power)), _with_violation(f)]
+            ["assumption", "", "figure", "threshold", "power", "costs (MCC)", "in words"],
+            [[f.assumption, HOLDS[f.holds], *map(_short, (f.figure, f.threshold, f.power, f.cost)), _with_violation(f)]
              for f in self.findings],
         )  # fmt: skip
         page.text(
             "Power is the share of draws in which a clear violation is detected, simulated with as many points and "
             "factors as these data have. An assumption that holds with little power has not been shown to hold."
         )
-
-    @property
-    def _advice(self) -> list[str]:
-        expected = [f"Expected MCC of its codes: {self.expected_mcc}."] if self.expected_mcc else []
-        return [*self.reasons, *expected]
 
     def _method_words(self) -> str:
         method = METHODS[self.method]
@@ -329,14 +357,62 @@ def deciding(findings: Sequence[Finding], rotation: str) -> list[Finding]:
     return [replace(f, decides=f.key in needed) if f.key in OF_CODES + OF_EVIDENCE else f for f in findings]
 
 
-def verdict_of(findings: Sequence[Finding]) -> str:
-    """ "no" if a deciding assumption fails, "unsure" if one is inconclusive, else "yes".
+def held(findings: Sequence[Finding]) -> bool | None:
+    """Whether all deciding assumptions hold; None if one is inconclusive and none fails.
 
-    >>> verdict_of([Finding("a", True, 1.0, 0.5, ""), Finding("b", None, None, None, "")])
-    'unsure'
+    >>> held([finding("structure", True, 9.0, ""), finding("edge", None, None, "")]) is None
+    True
     """
     states = {finding.holds for finding in findings if finding.decides}
-    return "no" if False in states else "unsure" if None in states else "yes"
+    return False if False in states else None if None in states else True
+
+
+def priced(finding: Finding, figures: dict[str, float]) -> Finding:
+    """The finding with what it costs in MCC, if it does not hold; it bears on the answer only if that is much.
+
+    Parameters
+    ----------
+    finding : Finding
+    figures : dict
+        Of the fit; empty if no score can be expected.
+    """
+    cost = None if finding.holds else cost_of(figures, finding.key)
+    if cost is None:
+        return finding
+    return replace(finding, cost=cost, decides=finding.decides and (cost >= HARM or finding.key in DECISIVE))
+
+
+def verdict_of(findings: Sequence[Finding], expected: ExpectedMCC | None, *, warned: bool = False) -> str:
+    """The answer for codes rotated by independence.
+
+    Parameters
+    ----------
+    findings : sequence of Finding
+    expected : ExpectedMCC or None
+        Of the codes.
+    warned : bool
+        Whether the fit warns of anything.
+
+    Returns
+    -------
+    {"yes", "with care", "no", "unsure"}
+
+    Examples
+    --------
+    >>> fine = [finding("structure", True, 9.0, "")]
+    >>> verdict_of(fine, ExpectedMCC(0.99, 0.93)), verdict_of(fine, ExpectedMCC(0.9, 0.7)), verdict_of(fine, None)
+    ('yes', 'with care', 'unsure')
+    """
+    states = {f.key: f.holds for f in findings if f.decides or f.key == "verified"}
+    countless = states.get("dimension_gap", True) is None
+    round_ = states.get("edge") is False and states.get("verified") is True
+    hopeless = states.get("structure") is False or (countless and states.get("apart") is False)
+    if round_ or hopeless or (expected and expected.high < GOOD):
+        return "no"
+    arbitrary = states.get("separability") is False  # any rotation of the codes is as good
+    if countless or arbitrary or states.get("column_share", True) is None or not expected or expected.median < GOOD:
+        return "unsure"
+    return "yes" if expected.low >= ENOUGH and not warned else "with care"
 
 
 def labels_serve(findings: list[Finding]) -> bool:

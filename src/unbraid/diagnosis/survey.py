@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from unbraid.data.rows import Rows
 from unbraid.diagnosis.findings import Finding, finding, measured
 from unbraid.manifold.neighbors import Floats, distinct_rows
-from unbraid.manifold.reduction import FINEST, Look, Reduction, affordable_rows, reduce_rows
+from unbraid.manifold.reduction import FINEST, Look, Reduction, affordable_rows, reduce_rows, wide_rows
 from unbraid.manifold.spectra import structure
 from unbraid.manifold.surroundings import apart, off_tangent
 from unbraid.spectral.selection import estimated_dimension
@@ -135,8 +135,8 @@ def survey_of(X: Any, n_factors: int | str, rng: np.random.RandomState) -> tuple
         )
     structured = structure(sample, rng)
     least = 1 if n_factors == "auto" else int(n_factors) + 1
-    holds = FIGURES["structure"].holds(structured)
-    look = Look(reduction, points, n, holds, rows, screen=screen, n_odd=examined - len(rows))
+    holds, wide = FIGURES["structure"].holds(structured), wide_rows(sample, reduction)
+    look = Look(reduction, points, n, holds, rows, screen=screen, n_odd=examined - len(rows), wide=wide)
     kept = look.truncated(max(reduction.size_for(FINEST), least))
     look = replace(look, dimension=estimated_dimension(kept) if n_factors == "auto" else None)
     points = kept.points[first]
@@ -152,7 +152,8 @@ def survey_findings(survey: Survey, structured: float) -> list[Finding]:
     found += [_outliers(survey)] if survey.look.n_odd else []
     found += [_units(survey)] if survey.is_table else []
     found.append(_connected(survey))
-    return found if survey.disconnected else [*found, _dimension(survey), _noise(survey), _linear(survey)]
+    found.append(_dimension(survey))
+    return found if survey.disconnected else [*found, _noise(survey), _linear(survey)]
 
 
 def quietly(fit: Callable[[], Fitted]) -> Fitted:

@@ -193,6 +193,7 @@ class Estimator(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     """
 
     unit_interval: ClassVar[bool] = False  # whether float images, too, must lie in [0, 1]
+    takes_gaps: ClassVar[bool] = False  # whether values may be missing: NaN, or masked
     row_shape_: tuple[int, ...]
     unit_: float
     is_picture_: bool
@@ -341,8 +342,8 @@ class Estimator(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     def _read(self, X: Any, *, fewest: int = 2) -> Rows:
         """Data to fit, once the parameters are checked: their shape, names and unit are kept."""
         self._check_parameters()
-        X = self._observed(X).X
-        rows = Rows(X, fewest=fewest)
+        X = self._unmasked(self._observed(X).X)
+        rows = Rows(X, fewest=fewest, gaps=self.takes_gaps)
         rows.in_unit_interval = self.unit_interval and len(rows.row_shape) > 1
         self._note_names(X, rows, reset=True)
         self.n_features_in_ = rows.n_features
@@ -353,8 +354,8 @@ class Estimator(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
     def _read_new(self, X: Any) -> Rows:
         """New data, in the shape and the unit of those that were fitted, with their columns in the same order."""
-        X = data_of(X)
-        rows = Rows(X)
+        X = self._unmasked(data_of(X))
+        rows = Rows(X, gaps=self.takes_gaps)
         self._note_names(X, rows, reset=False)
         if rows.n_features != self.n_features_in_:
             raise ValueError(
@@ -368,6 +369,11 @@ class Estimator(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
             )
         rows.read_as(unit=self.unit_, is_picture=self.is_picture_, unit_interval=self.unit_interval)
         return rows
+
+    def _unmasked(self, X: Any) -> Any:
+        """NaN for masked values, where the method takes them; others refuse them with their number."""
+        masked = self.takes_gaps and isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X)
+        return X.astype(np.result_type(X.dtype, np.float32)).filled(np.nan) if masked else X
 
     def _note_names(self, X: Any, rows: Rows, *, reset: bool) -> None:
         """Feature names by scikit-learn's rules: kept in ``fit``, compared afterwards."""

@@ -6,10 +6,7 @@ from unbraid.methods import estimators_of
 
 _ESTIMATORS = estimators_of("flows")
 
-# for strongly nonlinear mixings, as GIN(**NONLINEAR): wide sub-networks find what the papers' narrow ones do not
-NONLINEAR = {"hidden": 64, "batch_size": 500, "max_steps": 2000, "n_init": 3}
-
-__all__ = ["NONLINEAR", *_ESTIMATORS]
+__all__ = [*_ESTIMATORS]
 
 
 def __getattr__(name: str) -> Any:

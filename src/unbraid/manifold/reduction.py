@@ -1,6 +1,6 @@
 """PCA first: distances and tangents of a manifold of images lie in few directions, whatever the number of pixels."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -22,6 +22,7 @@ SPREADS = 1e-50, 1e50  # of data whose fourth powers fit into float64
 DIGITS = 1e-3  # of the spread: what rounding may cost
 LARGEST_SIDE = 1200  # a full eigen-decomposition of this size takes a few tenths of a second
 MAX_COMPONENTS = 64
+WIDE_ROWS = 1000
 FINEST = 0.002  # share of the variance left out by the PCA in which distances are measured
 RESIDUALS = (0.2, 0.1, 0.03, 0.01)  # shares of the variance that a candidate size may leave out
 FLAT, STEP = 2.5, 4.0  # a tail of noise: its spread, and the step before it, as ratios of eigenvalues
@@ -124,6 +125,8 @@ class Look:
         What was found wrong with the data, if anything.
     n_odd : int
         Rows that were examined and are not among the points, as they do not belong to the rest.
+    wide : array (at most 1000, all components)
+        Some of the rows in all principal components, also after :meth:`truncated`.
     """
 
     reduction: Reduction
@@ -134,6 +137,7 @@ class Look:
     dimension: "DimensionEstimate | None" = None
     screen: "Screen | None" = None
     n_odd: int = 0
+    wide: Floats = field(default_factory=lambda: np.empty((0, 0)))
 
     @property
     def complete(self) -> bool:
@@ -220,6 +224,11 @@ def odd_rows(at: Floats) -> NDArray[np.bool_]:
         copies = np.bincount(index)
         off = copies >= max(REPEATED * max(1.0, float(np.median(copies))), REPEATED_SHARE * len(at))
     return off[index]
+
+
+def wide_rows(sample: NDArray, reduction: Reduction) -> Floats:
+    """At most 1000 of some centred rows, evenly spaced, in all principal components."""
+    return np.asarray(sample[:: -(-len(sample) // WIDE_ROWS)] @ reduction.within.T, dtype=np.float64)
 
 
 def affordable_rows(n_features: int, itemsize: int, most: int) -> int:

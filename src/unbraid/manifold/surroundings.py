@@ -11,12 +11,13 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, dijkstra, minimum_spanning_tree
 from scipy.spatial.distance import pdist, squareform
 
-from unbraid.manifold.neighbors import Floats, graph_of, neighborhoods
+from unbraid.manifold.neighbors import Floats, graph_of, nearest, neighborhoods
 
 # By dimension: neighbours, and the offset of their mean beyond which a point lies at an edge.
 EDGE = {1: (30, 0.70), 2: (30, 0.45), 3: (40, 0.40)}
 TREE_POINTS = 1000
 PIECE_NEIGHBORS = 10
+ONE_DIRECTION, SAME_SCALE = 2.5, (0.6, 1.2)  # what noise exceeds, and between which curvature and repeated rows are not
 STRAY = 4.0  # times the distance of a point to its tenth neighbour: farther points are not its neighbours
 FEWEST = 30  # points among which strays are looked for
 SMALL_PIECE, MOST_STRAYS = 0.05, 0.3  # shares of the points: larger pieces are part of the data
@@ -97,6 +98,59 @@ def off_tangent(points: Floats, d: int, near: NDArray[np.intp] | None = None) ->
     around = points[near] - points[near].mean(axis=1, keepdims=True)
     values = np.linalg.eigvalsh(around.transpose(0, 2, 1) @ around)
     return float(np.median(1 - values[:, -d:].sum(axis=1) / np.maximum(values.sum(axis=1), 1e-300)))
+
+
+def left_over(points: Floats, codes: Floats, n_features: int) -> tuple[float, float]:
+    r"""What the codes leave unexplained: noise, or a factor too short to have a code, or a second piece.
+
+    Every point is predicted from the points with the nearest codes, by a linear function of these. The covariance of
+    the errors has the eigenvalues :math:`\lambda_i`. Noise leaves the same in every direction, so for noise
+    :math:`(\sum \lambda)^2 / \sum \lambda^2` is about the number of features beyond the factors; curvature leaves more
+    the wider the neighbourhoods are. What is left along one direction, at any width, is neither.
+
+    Parameters
+    ----------
+    points : array (n, components)
+    codes : array (n, d)
+    n_features : int
+        Of the data: with few of them noise cannot be told from a factor.
+
+    Returns
+    -------
+    left : float
+        Share of the variance that is left along the direction in which it is most.
+    further : float
+        The same if that is neither noise nor curvature, else 0.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> z = rng.uniform(size=(800, 3)) * [1, 1, 0.05]
+    >>> X = np.c_[np.sin(z[:, :2]), np.cos(z[:, :2]), z[:, 2]]
+    >>> left_over(X, z[:, :2], 5)[1] > 1e-4, left_over(X[:, :4], z[:, :2], 4)[1]
+    (True, 0.0)
+    """
+    codes = codes / np.maximum(codes.std(axis=0), 1e-300)
+    d, most, total = codes.shape[1], (len(points) - 1) // 2, max(points.var(axis=0).sum(), 1e-300)
+    left = np.linalg.eigvalsh(_errors(points, codes, min(2 * d + 10, most)))[-1]
+    k = min(d + 5, most)  # small neighbourhoods, in which little is due to curvature
+    values, vectors = np.linalg.eigh(_errors(points, codes, k))
+    directions = values.sum() ** 2 / max((values**2).sum(), 1e-300)
+    growth = _errors(points @ vectors[:, -1:], codes, 2 * k).item() / max(values[-1], 1e-300)
+    one = directions < min(ONE_DIRECTION, 0.75 * (n_features - d)) and SAME_SCALE[0] < growth < SAME_SCALE[1]
+    return float(left / total), float(values[-1] / total) if one else 0.0
+
+
+def _errors(points: Floats, codes: Floats, k: int) -> Floats:
+    """Covariance of the errors of predicting each point by a linear function of the codes of k others, at unit gain."""
+    near = nearest(codes, k)[1]
+    design = np.concatenate([np.ones((*near.shape, 1)), codes[near] - codes[:, None]], axis=2)
+    gram = design.transpose(0, 2, 1) @ design
+    diagonal = np.arange(1, gram.shape[1])
+    gram[:, diagonal, diagonal] += 1e-6 * np.trace(gram, axis1=1, axis2=2)[:, None]
+    weights = np.linalg.solve(gram, design.transpose(0, 2, 1))[:, 0]
+    errors = points - np.einsum("nk,nkm->nm", weights, points[near])
+    return np.atleast_2d(np.cov((errors / np.sqrt(1 + (weights**2).sum(axis=1))[:, None]).T))
 
 
 def edge_share(points: Floats, d: int) -> float:

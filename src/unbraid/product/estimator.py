@@ -14,8 +14,8 @@ from unbraid.manifold.dimension import DimensionEstimate, estimate_dimension
 from unbraid.manifold.neighbors import distinct_rows
 from unbraid.manifold.reduction import Look, check_spread, spanning_basis
 from unbraid.manifold.surroundings import end_distance
-from unbraid.product.checks import check_factor
-from unbraid.product.curve import ClosedCurve, closed_curve
+from unbraid.product.checks import check, check_factor
+from unbraid.product.curve import ClosedCurve, closed_curve, noisy_ring
 from unbraid.product.diffusion import Diffusion, Floats, ProductMaps, diffuse, even_steps
 from unbraid.product.groups import Group, find_groups, indices_of, maps_of
 from unbraid.product.ring import FEWEST as FEWEST_OF_A_RING
@@ -34,6 +34,7 @@ COMPONENTS = 64
 REBUILT = 1000  # samples that are reconstructed from their factors
 STEPS = 5  # a kernel of even steps is one step wide, and what rebuilds a sample takes in more
 OUTPUTS = ("angles", "embedding")
+SMALL_COUNT = 20
 OPEN = 3.0  # distance between the ends of a curve, in longest steps, from which it has ends
 COMMON = {"complete", "connected", "faithful"}  # checks of all factors together, which have warnings of their own
 
@@ -82,6 +83,10 @@ class ProductManifold(Estimator):
     ----------
     n_factors : "auto" or int
         How many factors to find; "auto" finds as many as change the data on their own.
+    kinds : "auto" or "circle"
+        "circle" declares that the rows are one ring with noise, as the directions of an animal in the activity of its
+        neurons: a closed curve is fitted to them. Counts are replaced by their square roots. If rows follow one another
+        in time, ``fit_transform`` gives angles in which neighbours in time support each other.
     output : "angles" or "embedding"
         A circle as one angle in radians, within (-pi, pi], or as its cosine and sine.
     n_landmarks : "auto", None or int
@@ -130,6 +135,7 @@ class ProductManifold(Estimator):
 
     _parameter_constraints = {
         "n_factors": COUNT_OR_AUTO,
+        "kinds": ("auto", "circle"),
         "output": OUTPUTS,
         "n_landmarks": (Whole(FEWEST_LANDMARKS), "auto", None),
         "progress": (bool, None),
@@ -140,12 +146,14 @@ class ProductManifold(Estimator):
         self,
         n_factors: int | str = "auto",
         *,
+        kinds: str = "auto",
         output: str = "angles",
         n_landmarks: int | str | None = "auto",
         progress: bool | None = None,
         random_state: Any = None,
     ):
         self.n_factors = n_factors
+        self.kinds = kinds
         self.output = output
         self.n_landmarks = n_landmarks
         self.progress = progress
@@ -182,6 +190,7 @@ class ProductManifold(Estimator):
         basis = spanning_basis(points - mean)[0]
         self._mean = look.reduction.inverse(mean[None])[0].astype(np.float64)
         self._basis = look.reduction.components.T @ basis
+        self._counts = False
         self._describe(len(points), look.n)
         rng = check_random_state(self.random_state)
         return self._fit_points((points - mean) @ basis, order, rng, look.dimension)
@@ -196,7 +205,11 @@ class ProductManifold(Estimator):
     ) -> Self:
         with bar("fit", total=3, show=self.progress) as advance:
             dimension = dimension or estimate_dimension(points, random_state=0)
+            if self.kinds == "circle" and len(order) > LONGEST:
+                return self._keep_recording(points, order, dimension)
             ring = self._ring(points, order)
+            if ring is not None and self.kinds == "circle":
+                return self._keep_ring(ring, points, dimension, order)
             if ring is not None and ring.holds(dimension.clear and dimension.dim > 1):
                 return self._keep_ring(ring, points, dimension, order)
             steps = even_steps(points)
@@ -218,6 +231,8 @@ class ProductManifold(Estimator):
         """
         wanted = LANDMARKS if self.n_landmarks == "auto" else self.n_landmarks
         sample = rows.sample(len(rows) if wanted is None else int(wanted), rng).astype(np.float64)
+        self._counts = self.kinds == "circle" and len(rows.row_shape) == 1 and _are_counts(sample)
+        sample = self._rooted(sample)
         if not np.ptp(sample, axis=0).any():
             raise ValueError(f"the {len(sample)} rows of X are identical; there is no manifold to find.")
         check_spread(sample)
@@ -226,7 +241,7 @@ class ProductManifold(Estimator):
             raise ValueError(
                 f"{len(first)} distinct rows are too few; at least {FEWEST} are needed. Provide more rows."
             )
-        if len(first) < len(sample):
+        if len(first) < len(sample) and self.kinds == "auto":
             warn("UB301", stacklevel=3, count=len(sample) - len(first), of=len(sample))
         sample = sample[first]
         self._mean = sample.mean(axis=0)
@@ -235,11 +250,16 @@ class ProductManifold(Estimator):
         self._describe(len(sample), len(rows))
         return sample @ self._basis, order
 
+    def _rooted(self, rows: Floats) -> Floats:
+        """Square roots of counts, whose noise is about the same at every rate."""
+        return np.sqrt(np.maximum(rows, 0)) if self._counts else rows
+
     def _describe(self, seen: int, n: int) -> None:
         """Say which settings were taken."""
         self.selection_ = {
             "n_landmarks": f"{seen} of {n} rows" if n > seen else "all rows",
             "n_components": f"{self._basis.shape[1]} of {self.n_features_in_} directions",
+            "features": "square roots of counts" if self._counts else "as they are",
             "n_factors": "all that vary independently" if self.n_factors == "auto" else "given",
         }
 
@@ -250,7 +270,27 @@ class ProductManifold(Estimator):
     def _ring(self, points: Floats, order: NDArray[np.intp]) -> Ring | None:
         """The order of the samples if they may follow one another around a ring; None for a curve with ends."""
         few = FEWEST_OF_A_RING <= len(points) <= LONGEST and self.n_factors in ("auto", 1)
-        return ring_of(points, order) if few and end_distance(points, np.random.RandomState(0)) < OPEN else None
+        closed = self.kinds == "circle" or (few and end_distance(points, np.random.RandomState(0)) < OPEN)
+        return ring_of(points, order) if few and closed else None
+
+    def _keep_recording(self, points: Floats, order: NDArray[np.intp], dimension: DimensionEstimate) -> Self:
+        """The rows are declared to be one ring: the closed curve through them."""
+        rows = points[order]
+        curve, places, together = noisy_ring(rows)
+        self.groups_ = [np.empty(0, np.intp)]
+        self.selection_["time"] = "rows follow one another" if together else "rows are in no order"
+        self._have(["circle"], curve, rows)
+        self._known = places
+        gaps = np.sort(np.arctan2(places[:, 1], places[:, 0]))
+        left = curve.noise * rows.shape[1] / max(float(rows.var(axis=0).sum()), 1e-300)
+        self.checks_ = [
+            [
+                check("ring_left", left),
+                check("factor_hole", float(np.diff(gaps, append=gaps[0] + 2 * np.pi).max())),
+                *circle_checks(rows, np.arctan2(places[:, 1], places[:, 0])),
+            ]
+        ]
+        return self._conclude(ProductDiagnostics(dimension, np.empty(0), 1), np.arange(len(rows)))
 
     def _keep_ring(self, ring: Ring, points: Floats, dimension: DimensionEstimate, order: NDArray[np.intp]) -> Self:
         """The samples are one ring: its angle is the only factor."""
@@ -361,7 +401,7 @@ class ProductManifold(Estimator):
         with bar("transform", show=self.progress) as advance:
             for block in rows:
                 flat = block.reshape(len(block), -1).astype(np.float64)
-                parts.append(self._codes(self.maps_.forward((flat - self._mean) @ self._basis)))
+                parts.append(self._codes(self.maps_.forward((self._rooted(flat) - self._mean) @ self._basis)))
                 advance(len(block))
         return np.concatenate(parts) if parts else np.empty((0, self._n_features_out))
 
@@ -390,7 +430,14 @@ class ProductManifold(Estimator):
                 part = part / np.maximum(np.linalg.norm(part, axis=1, keepdims=True), 1e-300)
             places.append(part)
         points = self.maps_.backward(np.concatenate(places, axis=1), self._known)
-        return self._decoded(points @ self._basis.T + self._mean)
+        rows = points @ self._basis.T + self._mean
+        return self._decoded(np.square(rows) if self._counts else rows)
+
+    def fit_transform(self, X: Any, y: Any = None) -> NDArray:
+        """Fit, and return the codes of X as ``transform`` does; those of a ring in time support each other."""
+        codes = self.fit(X).transform(X)
+        recorded = "time" in self.selection_ and len(self._known) == len(codes)
+        return self._codes(self._known) if recorded else codes
 
     def _summary(self) -> Summary:
         return summary_of(self)
@@ -398,6 +445,11 @@ class ProductManifold(Estimator):
     @property
     def _n_features_out(self) -> int:
         return sum(len(columns) for columns in self.columns_)
+
+
+def _are_counts(rows: Floats) -> bool:
+    """Whether all are whole numbers from zero on, most of them small."""
+    return bool((rows >= 0).all() and (rows == np.round(rows)).all() and np.median(rows) <= SMALL_COUNT)
 
 
 def _basis(Z: Floats) -> Floats:

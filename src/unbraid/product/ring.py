@@ -96,8 +96,9 @@ def ring_of(points: Floats, order: NDArray[np.intp]) -> Ring:
         _straightened(squares, _shortened(distances, _greedy(distances))),
         order[np.sort(np.unique(order, return_index=True)[1])],
     ]
-    found = [np.argsort(_geodesic_angle(distances, k)) for k in NEAREST]
-    laid = [np.argsort(unfolded(points, around(points, tour, 1), m)) for tour in found for m in TIMES]
+    found = [np.argsort(geodesic_angle(distances, k)) for k in NEAREST]
+    width = _width(len(points))
+    laid = [np.argsort(unfolded(points, around(points, tour, 1), m, width)) for tour in found for m in TIMES]
     tours += found + laid
     left = [error(points[tour]) for tour in tours]
     chosen = 0
@@ -131,7 +132,7 @@ def circle_checks(points: Floats, angle: Floats) -> list[FactorCheck]:
     return checks
 
 
-def _geodesic_angle(distances: Floats, k: int) -> Floats:
+def geodesic_angle(distances: Floats, k: int) -> Floats:
     """Angle in the plane that best keeps the lengths of shortest paths by the k nearest neighbours."""
     n = len(distances)
     nearest = np.argsort(distances, axis=1)[:, 1 : k + 1]
@@ -143,32 +144,49 @@ def _geodesic_angle(distances: Floats, k: int) -> Floats:
     return np.arctan2(axes[:, 1], axes[:, 0])
 
 
-def unfolded(points: Floats, angle: Floats, times: int = 2) -> Floats:
+def unfolded(points: Floats, angle: Floats, times: int, width: int, *, bent: bool = False) -> Floats:
     r"""The angle of a ring that was laid on itself two or three times: its angle counted that many times too fast.
 
     If :math:`\varphi = m \theta`, samples of equal :math:`\varphi` lie in m clusters around their mean, and change from
-    one to the next after one turn. So with :math:`r_i`, a sample minus the mean of those beside it, :math:`e^{i
+    one to the next after one turn. So with :math:`r_i`, a sample minus what those beside it predict, :math:`e^{i
     \theta}` is about the largest eigenvector of :math:`w_{ij} \langle r_i, r_j \rangle e^{i (\varphi_i -
-    \varphi_j)/m}`, where :math:`w` falls off with the number of samples between i and j.
+    \varphi_j)/m}`, where :math:`w` falls off over ``width`` samples from i to j. They predict by their mean, or, on a
+    ``bent`` curve, by a parabola.
     """
     n = len(points)
     order = np.argsort(angle)
-    apart = np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
-    weights = np.exp(-np.square(np.minimum(apart, n - apart) / max(3, n // 24)))
-    np.fill_diagonal(weights, 0)
     path = points[order]
-    rest = path - weights / weights.sum(axis=1, keepdims=True) @ path
-    turn = np.exp(1j * np.subtract.outer(angle[order], angle[order]))
-    matrix = weights * (rest @ rest.T) * np.exp(1j / times * np.angle(turn))
+    apart = np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
+    weights = np.exp(-np.square(np.minimum(apart, n - apart) / width))
+    np.fill_diagonal(weights, 0)
+    turn = np.angle(np.exp(1j * np.subtract.outer(angle[order], angle[order])))
+    rest = path - (_parabolas(path, weights, turn) if bent else weights / weights.sum(axis=1, keepdims=True) @ path)
+    matrix = weights * (rest @ rest.T) * np.exp(1j / times * turn)
     found = np.empty(n)
     found[order] = np.angle(eigh(matrix, subset_by_index=[n - 1, n - 1])[1][:, 0])
     return found
 
 
+def _parabolas(path: Floats, weights: Floats, turn: Floats) -> Floats:
+    """What parabolas in the angle through the samples beside each one predict."""
+    away = turn / max(float(np.sqrt(np.average(np.square(turn), weights=weights))), 1e-300)
+    powers = [weights * away**k for k in range(5)]
+    moments = np.stack([power.sum(axis=1) for power in powers], axis=1)
+    gram = np.stack([moments[:, k : k + 3] for k in range(3)], axis=1)
+    gram += 1e-9 * moments[:, :1, None] * np.eye(3)
+    return np.linalg.solve(gram, np.stack([power @ path for power in powers[:3]], axis=1))[:, 0]
+
+
 def folded(points: Floats, angle: Floats) -> float:
     """Least error of predicting samples in the order of an unfolded angle, over that in the order of the angle."""
     own = error(points[np.argsort(angle)])
-    return min(error(points[np.argsort(unfolded(points, angle, m))]) for m in TIMES) / max(own, 1e-300)
+    ways = [(_width(len(points)), False), (_width(len(points)), True), (6, True)]
+    angles = [unfolded(points, angle, m, width, bent=bent) for m in TIMES for width, bent in ways]
+    return min(error(points[np.argsort(other)]) for other in angles) / max(own, 1e-300)
+
+
+def _width(n: int) -> int:
+    return max(3, n // 24)
 
 
 def error(path: Floats) -> float:

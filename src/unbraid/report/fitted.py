@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unbraid.data.observations import Observations
 from unbraid.data.rows import Rows, is_sliceable
 from unbraid.data.sources import is_dataset
 from unbraid.estimator.summary import Summary
@@ -47,6 +48,8 @@ class Fitted:
     codes : array (n, d) or None
         None for a method that finds no codes, such as GEOMANCER.
     sample_codes : array (m, d) or None
+    row_names, sample_names : arrays of str, (n,) and (m,), or None
+        Names of the rows of the codes and of the sample, where they have some.
     distances : Distances or None
         Of the sample, in the codes that are worth a look.
     factors : array (n, number of factors) or None
@@ -71,6 +74,8 @@ class Fitted:
     sample: NDArray
     codes: Floats | None
     sample_codes: Floats | None
+    row_names: NDArray | None
+    sample_names: NDArray | None
     distances: Distances | None
     factors: NDArray | None
     factor_names: list[str] | None
@@ -173,7 +178,9 @@ def describe(
     -------
     Fitted
     """
-    rows, summary = Rows(X), model.summary()
+    rows, summary = Rows(X, gaps=getattr(model, "takes_gaps", False)), model.summary()
+    given = X.names if isinstance(X, Observations) else None
+    names = None if given is None else given.astype(str)
     codes = None if codes is None or not summary.n_shown else np.asarray(codes)
     truth = None if factors is None else np.asarray(factors)
     if truth is not None and len(truth) != len(rows):
@@ -190,6 +197,8 @@ def describe(
         if sample_codes.ndim == 3:  # sets of augmented points: the first of each set stands for it
             sample, sample_codes = sample[:, 0], sample_codes[:, 0]
             codes = None if codes is None else codes[:, 0]
+        if np.isnan(sample).any():  # what is missing is shown as the model decodes it
+            sample = np.where(np.isnan(sample), model.inverse_transform(sample_codes), sample)
         if codes is None:
             codes, truth = sample_codes, None if truth is None else truth[seen]
             table = table if table is None else {str(c): np.asarray(table[c])[seen] for c in table}
@@ -203,6 +212,8 @@ def describe(
         sample=sample,
         codes=codes,
         sample_codes=sample_codes,
+        row_names=names if names is None or codes is None or len(codes) == len(names) else names[seen],
+        sample_names=None if names is None else names[seen],
         distances=near,
         factors=truth if truth is None or truth.ndim > 1 else truth[:, None],
         factor_names=None if factor_names is None else list(factor_names),

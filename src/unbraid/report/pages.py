@@ -19,6 +19,7 @@ from unbraid.trust.warnings import explain_command
 # What a section of a model's summary may ask for, and the module that draws it: plot_eigenvalues, and so on.
 PICTURES = dict.fromkeys(("eigenvalues", "sampled points", "selection", "spectrum"), "charts")
 PICTURES |= {"kl": "training", "losses": "training", "samples": "decoded", "subspaces": "subspaces"}
+ENDS = 3  # rows that are named at each end of a code
 SHOWN, RECONSTRUCTED = 24, 200  # pictures of the data, and rows that are decoded again
 
 
@@ -98,6 +99,10 @@ def _add_codes(page: Report, fit: Fitted) -> None:
         "The codes against each other, and their distributions. Independent codes fill a shape with sides parallel to "
         "the axes."
     ).figure(plot_codes(codes[:, shown], names=labels))
+    if fit.row_names is not None:
+        page.section("Rows at the ends of each code").table(
+            ["code", "lowest", "highest"], [(names[j], *_ends(fit.row_names, codes[:, j])) for j in shown]
+        )
     if fit.factors is not None:
         page.section("Factor maps").text(
             f"The factors of these data are known: MCC {fit.mcc:.4f}. MCC, the mean correlation coefficient, compares "
@@ -126,6 +131,12 @@ def _add_codes(page: Report, fit: Fitted) -> None:
     ).figure(
         plot_distances(fit.distances.lengths, fit.distances.found), f"Correlation {fit.distances.isometry:.3f}."
     )  # fmt: skip
+
+
+def _ends(names: NDArray, code: NDArray) -> tuple[str, str]:
+    """Names of the rows with the lowest and the highest values, the extreme first."""
+    order = np.argsort(code, kind="stable")
+    return ", ".join(names[order[:ENDS]]), ", ".join(names[order[::-1][:ENDS]])
 
 
 def _factor_map(fit: Fitted, codes: NDArray, labels: list[str]) -> Any:

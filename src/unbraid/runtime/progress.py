@@ -1,6 +1,7 @@
 """Progress on standard error: bars on a terminal; elsewhere nothing, or plain lines where the command line asks."""
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -70,6 +71,32 @@ def bar(description: str, total: float | None = None, *, show: bool | None = Non
                 shown.update(task, notes=_words(notes))
 
         yield advance
+
+
+@contextmanager
+def heartbeat(description: str) -> Iterator[Callable[[str], None]]:
+    """A line every ten seconds while work of unknown length is going on; yields ``now(step)``, which names the step.
+
+    >>> with progress_style("off"), heartbeat("diagnose") as now:
+    ...     now("reading")
+    """
+    if not may_speak():
+        yield lambda step: None
+        return
+    started, done, steps = time.monotonic(), threading.Event(), [""]
+
+    def beat() -> None:
+        while not done.wait(LINE_EVERY):
+            step = f": {steps[-1]}" if steps[-1] else ""
+            print(f"{description}{step}, after {time.monotonic() - started:.0f} s", file=sys.stderr)
+
+    thread = threading.Thread(target=beat, name=f"unbraid {description}", daemon=True)
+    thread.start()
+    try:
+        yield steps.append
+    finally:
+        done.set()
+        thread.join()
 
 
 def _words(notes: dict[str, float | str]) -> str:

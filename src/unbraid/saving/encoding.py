@@ -28,6 +28,7 @@ RECORDS = {
     "ExpectedMCC": "trust.expected",
     "FactorCheck": "product.checks",
     "Finding": "diagnosis.findings",
+    "LinearDiagnostics": "spectral.diagnostics",
     "LocalMaps": "spectral.extension",
     "NullTest": "nulls.null",
     "ProductDiagnostics": "product.estimator",

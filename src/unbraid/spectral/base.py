@@ -18,7 +18,7 @@ from unbraid.estimator.summary import Summary
 from unbraid.export.exportable import Exportable
 from unbraid.export.graphs import Graphs
 from unbraid.manifold.neighbors import Floats, diagonal_rescaling
-from unbraid.manifold.reduction import FINEST, Look, Reduced, Reduction, affordable_rows, reduce_rows
+from unbraid.manifold.reduction import FINEST, Look, Reduced, Reduction, affordable_rows, reduce_rows, wide_rows
 from unbraid.manifold.spectra import has_structure
 from unbraid.runtime.determinism import check_random_state, one_blas_thread
 from unbraid.runtime.extras import require
@@ -208,7 +208,7 @@ class SpectralEstimator(Screened):
         settings = self._settings(number.value)
         # Thousands of small products are slower, not faster, when each is shared among threads.
         with one_blas_thread(), bar("fit", show=self.progress) as advance:
-            return embed_points(look, self.n_landmarks, settings, rng, advance), number
+            return replace(embed_points(look, self.n_landmarks, settings, rng, advance), wide=look.wide), number
 
     def start_from(self, X: Any, look: Look) -> Start:
         """Embed the examined points of X; a fit resumes from the result with :meth:`continue_from`.
@@ -230,7 +230,7 @@ class SpectralEstimator(Screened):
         number = number_of_factors(self.n_factors, look, data.n_features)
         self._list_odd(X)
         with one_blas_thread(), bar("fit", show=self.progress) as advance:
-            found = solved(look.points, self._settings(number.value), rng, advance)
+            found = replace(solved(look.points, self._settings(number.value), rng, advance), wide=look.wide)
             self._finish(found, found.choice.unmix(found.fresh, rng), number, rng)
         return Start(look, found, number, dict(vars(self)))
 
@@ -245,7 +245,7 @@ class SpectralEstimator(Screened):
             pool = data.sample(POOL, rng, then=self._place)
         with one_blas_thread(), bar("fit", show=self.progress) as advance:
             found = embed_more(start.found.choice, start.look, pool, rng, advance)
-        return found, start.number
+        return replace(found, wide=start.look.wide), start.number
 
     def _find_again(self, found: Embedded, X: Any, evidence: Evidence | None, rng: np.random.RandomState) -> None:
         """Refits; an embedding alone has no codes that could be reproduced one by one."""
@@ -341,6 +341,7 @@ class SpectralEstimator(Screened):
         given = None if size in ("auto", None) else int(size)
         seen = len(sample)
         reduction, sample, _, screen = self._reduce(sample, data, given)
+        wide = wide_rows(sample, reduction)
         size = given or max(reduction.size_for(FINEST), self._fewest_components())
         reduction, screen = reduction.truncated(size), screen and screen.truncated(size)
         structured = self.n_factors != "auto" or has_structure(sample, rng)
@@ -348,9 +349,10 @@ class SpectralEstimator(Screened):
             self.reduction_, self.screen_ = reduction, screen
             pool = data.sample(most, rng, then=self._place)
             inside = np.isfinite(pool[:, 0])
-            return Look(reduction, pool[inside], n, structured, screen=screen, n_odd=int(np.sum(~inside)))
+            odd = int(np.sum(~inside))
+            return Look(reduction, pool[inside], n, structured, screen=screen, n_odd=odd, wide=wide)
         pool = np.asarray(sample @ reduction.within.T, dtype=np.float64)  # it is centred already
-        return Look(reduction, pool, n, structured, screen=screen, n_odd=seen - len(sample))
+        return Look(reduction, pool, n, structured, screen=screen, n_odd=seen - len(sample), wide=wide)
 
     def _fewest_components(self) -> int:
         return int(self.n_factors) + 1 if self.n_factors != "auto" else 1
@@ -369,8 +371,9 @@ class SpectralEstimator(Screened):
         residual = float(self.reduction_.residuals[self.pca_components_ - 1])
         codes = (found.fresh - mean) @ self.unmixing_.T
         shown = diagnose(
-            found, self.maps_, rotation, codes, rng, pca_residual=residual, kind=self.kind, unsure=number.doubt
-        )
+            found, self.maps_, rotation, codes, rng, n_features=len(self.reduction_.mean), pca_residual=residual,
+            kind=self.kind, unsure=number.doubt,
+        )  # fmt: skip
         self.diagnostics_ = replace(shown, concerns=data_concerns(self) + shown.concerns)
 
 

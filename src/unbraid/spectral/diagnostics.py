@@ -7,11 +7,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unbraid.estimator.summary import codes_in_words
-from unbraid.manifold.neighbors import Floats, isometry
+from unbraid.manifold.neighbors import Floats, distinct_rows, isometry, neighbor_pairs, neighborhoods
+from unbraid.manifold.reduction import WIDE_ROWS
+from unbraid.manifold.surroundings import apart, left_over
 from unbraid.spectral.extension import LocalMaps
-from unbraid.spectral.figures import TurnUncertainty, code_uncertainty, figures_of
+from unbraid.spectral.figures import (
+    LOCAL_COMPONENTS,
+    SUPPORT_POINTS,
+    Fitted,
+    TurnUncertainty,
+    code_uncertainty,
+    figures_of,
+)
 from unbraid.spectral.ica import FASTICA, Rotation, excess_kurtosis
 from unbraid.spectral.landmarks import Embedded
+from unbraid.spectral.trial import EDGE_NEIGHBORS, EDGE_POINTS
 from unbraid.trust.expected import ExpectedMCC, guess_of, not_simulated
 from unbraid.trust.support import dependence, near_gaussian
 from unbraid.trust.table import FIGURES
@@ -68,6 +78,8 @@ class Diagnostics:
     dependence : float
         Mutual information (nats) of the two most dependent codes, minus what chance alone produces; 0 if the codes were
         not rotated by independence.
+    left_over : float
+        Share of the variance that follows none of the codes, along one direction and at every scale.
     expected_mcc : ExpectedMCC or None
         MCC with the true factors in similar simulated data sets; None if there is no prediction.
     unguessed : str
@@ -96,6 +108,7 @@ class Diagnostics:
     rotation_uncertainty: Floats = field(default_factory=lambda: np.empty(0))
     rotation_doubt: float = 0.0
     dependence: float = 0.0
+    left_over: float = 0.0
     expected_mcc: ExpectedMCC | None = None
     unguessed: str = "it was not computed"
     figures: dict[str, float] = field(default_factory=dict)
@@ -132,6 +145,7 @@ def diagnose(
     codes: Floats,
     rng: np.random.RandomState,
     *,
+    n_features: int,
     pca_residual: float,
     kind: str,
     unsure: str = "",
@@ -154,10 +168,14 @@ def diagnose(
         "gaussian": near_gaussian(kurtosis, len(codes)),
         "extension_error": min(t["held_out_error"] for t in tried) if tried else choice.held_out_error(maps),
     }
-    solved = maps.codes.shape
+    left = left_over(found.wide, maps(found.wide[:, : choice.points.shape[1]]), n_features)
+    figures["left_over"] = left[1]
     searched = rotation is not None and rotation.contrast != FASTICA
-    unguessed = not_simulated(kind, *solved, independent=searched, unsure=unsure)
-    seen = {} if unguessed else figures_of(found, maps.codes, turn, figures, rng)
+    unguessed = not_simulated(kind, *maps.codes.shape, independent=searched, unsure=unsure)
+    n = len(choice.points) + choice.n_merged + choice.n_outside
+    shares = choice.n_merged / n, choice.n_outside / n
+    fit = Fitted(kind, choice.points, maps.codes, choice.near, choice.edges, *shares)
+    seen = {} if unguessed else figures_of(fit, turn, figures | {"left": left}, rng)
     expected, unguessed = (None, unguessed) if unguessed else guess_of(seen)
     return Diagnostics(
         n_graph_components=choice.graph.n_components,
@@ -174,6 +192,58 @@ def diagnose(
         figures=seen,
         **figures,
     )
+
+
+@dataclass(frozen=True)
+class LinearDiagnostics:
+    """Figures of PCA+ICA; names as in :class:`Diagnostics`.
+
+    Attributes
+    ----------
+    rotation_uncertainty : array (d,)
+    rotation_doubt, left_over : float
+    expected_mcc : ExpectedMCC or None
+    unguessed : str
+    figures : dict
+    concerns : list of str
+    """
+
+    rotation_uncertainty: Floats
+    rotation_doubt: float
+    left_over: float
+    expected_mcc: ExpectedMCC | None = None
+    unguessed: str = ""
+    figures: dict[str, float] = field(default_factory=dict)
+    concerns: list[str] = field(default_factory=list)
+
+
+def diagnose_linear(
+    P: Floats,
+    codes: Floats,
+    rotation: Rotation | None,
+    rng: np.random.RandomState,
+    *,
+    n_features: int,
+    concerns: list[str],
+    unsure: str,
+) -> LinearDiagnostics:
+    """Measure a fit of PCA+ICA from some rows in principal components, and their codes."""
+    turn = code_uncertainty(codes, rotation, rng) if rotation else TurnUncertainty(np.empty(0), 0.0)
+    first = distinct_rows(P)[0]
+    repeated = 1 - len(first) / len(P)
+    some = first[np.sort(rng.permutation(len(first))[:SUPPORT_POINTS])]
+    points, codes = P[some], codes[some]
+    left = left_over(points[:WIDE_ROWS], codes[:WIDE_ROWS], n_features)
+    told = turn.per_code, turn.doubt, left[1]
+    searched = rotation is not None and rotation.contrast != FASTICA
+    unguessed = not_simulated("pca", *codes.shape, independent=searched, unsure=unsure)
+    if unguessed:
+        return LinearDiagnostics(*told, None, unguessed, {}, concerns)
+    near = neighborhoods(points[:, :LOCAL_COMPONENTS], min(EDGE_NEIGHBORS, len(points) - 1) + 1)[1]
+    edges = neighbor_pairs(points, EDGE_NEIGHBORS, EDGE_POINTS)
+    figures = {"local_isometry": isometry(codes, edges), "kurtosis": excess_kurtosis(codes), "left": left}
+    seen = figures_of(Fitted("pca", points, codes, near, edges, repeated, apart(points)[0]), turn, figures, rng)
+    return LinearDiagnostics(*told, *guess_of(seen), seen, concerns)
 
 
 def concerns_of(figures: dict[str, Any], *, with_ica: bool, kind: str) -> list[str]:
@@ -202,6 +272,8 @@ def concerns_of(figures: dict[str, Any], *, with_ica: bool, kind: str) -> list[s
         )
     if fails("extension_error"):
         found.append(format_warning("UB206", error=figures["extension_error"]))
+    if fails("left_over"):
+        found.append(format_warning("UB306", share=100 * figures["left_over"]))
     return found
 
 

@@ -12,18 +12,20 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from unbraid.manifold.neighbors import Floats, Pairs, closest_pairs, isometry
+from unbraid.manifold.neighbors import Floats, Indices, Pairs, closest_pairs, isometry
 from unbraid.manifold.surroundings import EDGE, edge_ratio, end_distance, off_tangent
 from unbraid.spectral import ica
-from unbraid.spectral.landmarks import Embedded
 from unbraid.spectral.trial import metric_root
-from unbraid.trust.support import dependence, emptiness, raggedness
+from unbraid.trust.expected import KINDS, SIMULATED_POINTS
+from unbraid.trust.support import dependence, mean_emptiness, raggedness, separability
 from unbraid.trust.table import FIGURES
 
-POINTS = 1000  # on which the rotation is solved again
+ROTATED_POINTS = 1000  # on which the rotation is solved again
 N_BOOTSTRAPS = 16
 FEWEST = 40  # fewest points of a half
 MOST_POINTS = 600  # used by the other figures
+SUPPORT_POINTS = 2000  # used by those of the shape that the codes fill
+NEIGHBORHOODS = 300  # whose noise is measured
 CLOSEST_POINTS = 400
 LOCAL_COMPONENTS = 20  # in which edges are looked for
 
@@ -64,7 +66,7 @@ def code_uncertainty(codes: Floats, rotation: ica.Rotation, random_state: np.ran
     n, d = codes.shape
     if d == 1:
         return TurnUncertainty(np.zeros(1), 0.0)
-    S = codes if n <= POINTS else codes[random_state.choice(n, POINTS, replace=False)]
+    S = codes if n <= ROTATED_POINTS else codes[random_state.choice(n, ROTATED_POINTS, replace=False)]
     S = (S - S.mean(axis=0)) / S.std(axis=0)
     contrast, own = ica.CONTRASTS[rotation.contrast], np.eye(d)
     even = np.full(len(S), 1 / len(S))
@@ -122,23 +124,46 @@ def _half_turns(S: Floats, weights: Floats, contrast: ica.Contrast) -> Floats:
     return np.array(found).reshape(len(found), d)
 
 
+@dataclass(frozen=True)
+class Fitted:
+    """What the figures are measured on.
+
+    Attributes
+    ----------
+    kind : {"hessian", "tangent", "laplacian", "pca"}
+        Of the estimator.
+    points : array (n, components)
+        The points in principal components.
+    codes : array (n, d)
+        Their codes.
+    near : array of int, (n, k)
+        Their neighbourhoods.
+    edges : Pairs
+        Pairs of neighbours, with their distances.
+    repeated, outside : float
+        Shares of the rows that equal an earlier one, and that lie outside of the embedding.
+    """
+
+    kind: str
+    points: Floats
+    codes: Floats
+    near: Indices
+    edges: Pairs
+    repeated: float = 0.0
+    outside: float = 0.0
+
+
 def figures_of(
-    found: Embedded,
-    embedded: Floats,
-    turn: TurnUncertainty,
-    measured: dict[str, Any],
-    rng: np.random.RandomState,
+    fit: Fitted, turn: TurnUncertainty, measured: dict[str, Any], rng: np.random.RandomState
 ) -> dict[str, float]:
     """The figures by their names.
 
     Parameters
     ----------
-    found : Embedded
-    embedded : array (n, d)
-        The codes of the points that were solved for.
+    fit : Fitted
     turn : TurnUncertainty
     measured : dict
-        The figures of the diagnostics.
+        The figures of the diagnostics; a linear method has neither an eigengap nor an extension.
     rng : RandomState
 
     Returns
@@ -146,16 +171,17 @@ def figures_of(
     dict
         One number for each of :data:`unbraid.trust.expected.NAMES`.
     """
-    choice = found.choice
-    n, d = embedded.shape
-    rows = np.sort(rng.permutation(n)[:MOST_POINTS])
-    points, codes = choice.points[rows], embedded[rows]
-    condition, skew = _metric(embedded / embedded.std(axis=0), choice.edges)
+    n, d = fit.codes.shape
+    order = rng.permutation(n)
+    rows, many = np.sort(order[:MOST_POINTS]), fit.codes[np.sort(order[:SUPPORT_POINTS])]
+    points, codes = fit.points[rows], fit.codes[rows]
+    condition, skew = _metric(fit.codes / fit.codes.std(axis=0), fit.edges)
     kurtosis = np.sort(np.abs(measured["kurtosis"]))
-    return {
-        "n_points": np.log10(n),
+    found = {
+        "method": float(KINDS.index(fit.kind)),
+        "n_points": np.log10(min(n, SIMULATED_POINTS)),
         "n_factors": float(d),
-        "neighborhood": np.log10(choice.near.shape[1] / n),
+        "neighborhood": np.log10(fit.near.shape[1] / n),
         "edges": _far(measured["local_isometry"]),
         "closest": _far(_closest(points, codes, rng)),
         "condition": condition,
@@ -165,19 +191,24 @@ def figures_of(
         "half_turn": turn.halves,
         "doubt": turn.doubt,
         "kurtosis": float(kurtosis[min(1, d - 1)]),  # of all codes but one, ICA needs that they are not Gaussian
-        "dependence": dependence(codes),
-        "raggedness": raggedness(codes, rng),
-        "emptiness": emptiness(codes, rng),
+        "separability": np.log10(np.clip(separability(many), 0.1, 1000)),
+        "dependence": dependence(many),
+        "raggedness": raggedness(many, rng),
+        "emptiness": mean_emptiness(many, rng),
         "edge": edge_of(points, d, rng),
         "linear": _explained(points[:, :d], codes),
-        "eigengap": np.log10(np.clip(measured["eigengap"], 1e-3, 1e6)),
-        "participation": float(np.min(measured["participation"])),
-        "redundant": float(min(measured["n_redundant"], 5)),
-        "extension": np.log10(max(measured["extension_error"], 1e-5)),
+        "eigengap": np.log10(np.clip(measured.get("eigengap", 1e6), 1e-3, 1e6)),
+        "participation": float(np.min(measured.get("participation", 1.0))),
+        "redundant": float(min(measured.get("n_redundant", 0), 5)),
+        "extension": np.log10(max(measured.get("extension_error", 0.0), 1e-5)),
         "residual": np.log10(max(1 - float(points[:, :d].var(axis=0).sum() / points.var(axis=0).sum()), 1e-8)),
-        "noise": np.log10(max(off_tangent(choice.points, d, choice.near[rows[:300]]), 1e-8)),
-        "pieces": float(choice.n_outside > 0),
+        "noise": np.log10(max(off_tangent(fit.points, d, fit.near[rows[:NEIGHBORHOODS]]), 1e-8)),
+        "left": np.log10(max(measured["left"][0], 1e-8)),
+        "further": np.log10(max(measured["left"][1], 1e-8)),
+        "repeated": fit.repeated,
+        "outside": fit.outside,
     }
+    return {name: float(value) for name, value in found.items()}
 
 
 def edge_of(points: Floats, d: int, rng: np.random.RandomState) -> float:

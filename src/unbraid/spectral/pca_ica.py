@@ -15,8 +15,10 @@ from unbraid.manifold.spectra import has_structure
 from unbraid.runtime.determinism import check_random_state
 from unbraid.runtime.extras import require
 from unbraid.spectral.base import Screened, bounded
-from unbraid.spectral.diagnostics import data_concerns, warn_of
+from unbraid.spectral.diagnostics import LinearDiagnostics, data_concerns, diagnose_linear, warn_of
 from unbraid.spectral.evidence import INDEPENDENT, ROTATIONS, check_rotation, evidence_concerns, rotation_matrix
+from unbraid.spectral.figures import LOCAL_COMPONENTS
+from unbraid.spectral.gaps import GapPCA, check_values, probabilistic_pca
 from unbraid.spectral.ica import CONTRAST, FASTICA, Rotation, best_rotation, excess_kurtosis, whitening
 from unbraid.spectral.selection import given_factors, number_of_factors
 from unbraid.spectral.summary import linear_summary
@@ -27,9 +29,13 @@ class PCAICA(Screened):
 
     codes = R W (P^T (x - mean)), with P the leading principal directions, W the whitening and R the ICA rotation.
 
+    Missing values, NaN or masked, are taken as they are: they are expected from the values that a row has
+    (probabilistic PCA, :mod:`unbraid.spectral.gaps`), in ``fit`` and in ``transform``.
+
     Parameters
     ----------
     n_factors : int or "auto"
+        "auto" needs complete rows.
     rotation, contrast, n_init, outliers, units, random_state
         As :class:`HessianICA`.
 
@@ -40,11 +46,15 @@ class PCAICA(Screened):
     mixing_ : array (n_features, n_factors)
         ``codes @ mixing_.T + mean_`` is the inverse.
     mean_ : array (n_features,)
+    noise_ : float
+        Variance of each value around the decoded ones; it weighs the values of rows with gaps.
     kurtosis_ : array (n_factors,)
     rotation_ : Rotation or None
         The search for independent codes; None if other evidence rotated them.
     concerns_ : list of str
         What is wrong with the data, or with that evidence.
+    diagnostics_ : LinearDiagnostics
+        How far the codes may be rotated, and the MCC to be expected.
     outliers_, mended_, screen_, reduction_
         As :class:`HessianICA`.
     bounds_ : array (2, n_factors)
@@ -61,6 +71,7 @@ class PCAICA(Screened):
     """
 
     kind: ClassVar[str] = "pca"
+    takes_gaps = True
 
     _parameter_constraints = {
         "n_factors": COUNT_OR_AUTO,
@@ -104,7 +115,11 @@ class PCAICA(Screened):
         sample = data.sample(affordable_rows(data.n_features, data.float_dtype.itemsize, 20_000), rng)
         if len(sample) < 2:
             raise ValueError(f"Found array with {len(sample)} sample(s) while a minimum of 2 is required.")
-        reduction, sample, _, screen = self._reduce(sample, data, given_factors(self.n_factors))
+        given = given_factors(self.n_factors)
+        if np.isnan(sample).any():
+            sample = self._complete(sample, given)
+        size = None if given is None else max(given, LOCAL_COMPONENTS)
+        reduction, sample, _, screen = self._reduce(sample, data, size)
         P = np.asarray(sample @ reduction.within.T, dtype=np.float64)  # the sample is centred already
         structured = self.n_factors != "auto" or has_structure(sample, rng)
         look = Look(reduction, P, len(data), structured)
@@ -113,8 +128,9 @@ class PCAICA(Screened):
         warn_of([number.doubt] if number.doubt else [], stacklevel=2)
         d = number.value
         self.reduction_, self.screen_ = reduction.truncated(d), screen and screen.truncated(d)
+        self.noise_ = float(max(np.square(sample).mean() - np.square(P[:, :d]).sum() / sample.size, 0.0))
         self._list_odd(known)
-        P = np.ascontiguousarray(P[:, :d])
+        whole, P = P, np.ascontiguousarray(P[:, :d])
         white = whitening(P)
         Z = white(P)
         self.rotation_: Rotation | None = None
@@ -138,8 +154,41 @@ class PCAICA(Screened):
         self.bounds_ = self._bounds(codes)
         self.kurtosis_ = excess_kurtosis(codes)
         self.n_factors_ = d
+        self.diagnostics_: LinearDiagnostics = diagnose_linear(
+            whole,
+            codes,
+            self.rotation_,
+            rng,
+            n_features=data.n_features,
+            concerns=self.concerns_,
+            unsure=number.doubt,
+        )
         warn_of(self.concerns_, stacklevel=2)
         return self
+
+    def _complete(self, sample: NDArray, d: int | None) -> NDArray:
+        """Rows whose missing values are those that probabilistic PCA of the standardised columns expects."""
+        if d is None:
+            raise ValueError(
+                f"X has missing values ({int(np.isnan(sample).sum())} of {sample.size}), and n_factors='auto' needs "
+                "complete rows. Give n_factors, or fill the gaps first."
+            )
+        if d > min(sample.shape):
+            raise ValueError(f"n_factors={d} is more than X, of shape {sample.shape}, can have.")
+        check_values(sample)
+        spread = np.nanstd(sample, axis=0)
+        spread = np.where(spread > 0, spread, 1)
+        found = probabilistic_pca(sample / spread, d)
+        return np.where(np.isnan(sample), found.decoded(sample / spread) * spread, sample).astype(sample.dtype)
+
+    def _screened(self, block: NDArray) -> tuple[NDArray, NDArray[np.bool_] | None]:
+        rows = block.reshape(len(block), -1)
+        if not np.isnan(rows).any():
+            return super()._screened(rows)
+        known, scale = self.reduction_, 1.0 if self.reduction_.scale is None else self.reduction_.scale
+        found = GapPCA(known.mean * scale, known.within, known.variances, self.noise_)
+        coordinates = found.coordinates(rows * scale)
+        return super()._screened(np.where(np.isnan(rows), coordinates @ known.decoding + known.mean, rows))
 
     def fit_transform(self, X: Any, y: Any = None, *, pairs: Any = None, time: Any = None) -> Any:
         """Fit, and return the codes (n, n_factors) of X."""
@@ -172,6 +221,11 @@ class PCAICA(Screened):
         from unbraid.spectral.graphs import linear_graphs
 
         return linear_graphs(self)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
 
     @property
     def _n_features_out(self) -> int:

@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from unbraid.metrics import METRICS
+from unbraid.runtime.progress import bar
 from unbraid.study.frames import Study
 from unbraid.study.spec import MethodSpec, StudySpec
 from unbraid.study.store import Result
@@ -26,14 +27,15 @@ def rank(
 ) -> pd.DataFrame:
     """Rank a method among all methods and strengths of a study, on its data sets and its pinned pool.
 
-    A method of the study, given by its label, is ranked by its stored scores. Any other method of the library is fitted
-    now, ``seeds`` times per data set, and not recorded.
+    A method of the study, given by its label, is ranked by its stored scores. Any other method of the library, of
+    another distribution or of your own is fitted now, ``seeds`` times per data set, and not recorded.
 
     Parameters
     ----------
     study : Study
     method : str
-        A label of the study, or a name of :data:`unbraid.methods.METHODS`.
+        A label of the study, a name of :data:`unbraid.methods.METHODS`, ``module:Class``, or an entry point of the
+        group ``unbraid.methods``.
     metric : str
         Of the mean codes.
     parameters : mapping, optional
@@ -78,9 +80,13 @@ def _fitted(
     plan = StudySpec.model_validate(spec.model_dump() | {"methods": [entry.model_dump()]})
     found = []
     metrics = {"mean": [metric], "sampled": []}
-    for task in tasks_of(plan):
-        result = perform(Order(task.run, task.config, task.files, metrics, spec.protocol, None, 1000, None))
-        assert isinstance(result, Result)  # there is no deadline
-        value = next(v for r, m, v in result.scores if (r, m) == ("mean", metric))
-        found.append((task.run, task.dataset, task.method, task.strength, task.seed, value))
+    tasks = tasks_of(plan)
+    with bar(f"fitting {method}", total=len(tasks)) as advance:
+        for task in tasks:
+            advance(0, now=f"{task.dataset}, seed {task.seed}")
+            result = perform(Order(task.run, task.config, task.files, metrics, spec.protocol, None, 1000, None))
+            assert isinstance(result, Result)  # there is no deadline
+            value = next(v for r, m, v in result.scores if (r, m) == ("mean", metric))
+            found.append((task.run, task.dataset, task.method, task.strength, task.seed, value))
+            advance(1, **{metric: value})
     return pd.DataFrame(found, columns=[*OF_A_RUN, "value"]).astype({"strength": float})

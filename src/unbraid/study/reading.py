@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from unbraid.datasets import registry
-from unbraid.methods import METHODS, methods_using
+from unbraid.methods import method_of, methods_using
 from unbraid.study.evidence import known_of
 from unbraid.study.files import spec_file
 from unbraid.study.places import line_of
@@ -145,7 +145,7 @@ def _check_data(data: DataSpec, method: MethodSpec, i: int, fail: Fail) -> None:
     """Check that the data set has the labels that a method needs, and rows that it can be fitted on."""
     from unbraid.datasets.conditional import Conditional
 
-    about = METHODS[method.name]
+    about = method_of(method.name)
     needs_labels = "labels" in about.needs
     if needs_labels and data.labels is None:
         made = registry.entry(data.name).make()
@@ -175,7 +175,7 @@ def _check_evidence(spec: StudySpec, fail: Fail) -> None:
         except ValueError as error:
             fail(("datasets", i, first), str(error))
         uses = {
-            m.title: {name for setting in m.settings for name in spec.estimator(m, setting).uses}
+            m.title: {name for setting in m.settings for name in spec.uses(m, setting)}
             for m in spec.methods
             if m.joins(data)
         }
@@ -192,7 +192,7 @@ def _check_evidence(spec: StudySpec, fail: Fail) -> None:
 
 def _check_values(spec: StudySpec, method: MethodSpec, i: int, fail: Fail) -> None:
     """Reject now what an estimator would reject when it is fitted."""
-    if not METHODS[method.name].trained:  # these check their parameters together with the data
+    if not method_of(method.name).trained:  # these check their parameters together with the data
         return
     for setting in method.settings:
         try:

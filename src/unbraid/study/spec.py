@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from functools import cache, partial
+from inspect import signature
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -34,7 +35,8 @@ _of_metrics = _accepted_by(partial(select, observations=True))
 @cache
 def parameters_of(method: str) -> tuple[str, ...]:
     """Names of the parameters of a method."""
-    return tuple(method_of(method).load()().get_params(deep=False))
+    cls = method_of(method).load()
+    return tuple(cls._get_param_names()) if hasattr(cls, "_get_param_names") else tuple(signature(cls).parameters)
 
 
 class _Part(BaseModel):
@@ -98,7 +100,8 @@ class MethodSpec(_Part):
     Attributes
     ----------
     name : str
-        Of :data:`unbraid.methods.METHODS`.
+        Of :data:`unbraid.methods.METHODS`, ``module:Class`` for a class of your own, or the name of an entry point of
+        the group ``unbraid.methods``.
     label : str, optional
         Its name in tables; by default ``name``. Two variants of one method need different labels.
     parameters : dict
@@ -205,6 +208,10 @@ class StudySpec(_Part):
     def estimator(self, method: MethodSpec, setting: dict[str, Any]) -> Any:
         """The method with these parameters, not fitted."""
         return method_of(method.name).load()(**self.parameters(method, setting))
+
+    def uses(self, method: MethodSpec, setting: dict[str, Any]) -> tuple[str, ...]:
+        """The evidence that a method uses with one of its settings."""
+        return getattr(self.estimator(method, setting), "uses", method_of(method.name).uses)
 
     def metrics_of(self, representation: str) -> list[str]:
         """Names of the metrics to compute for a representation."""

@@ -1,13 +1,15 @@
 """A study as an indexed list of tasks, each identified by a hash of its resolved config."""
 
 import hashlib
+import inspect
 import json
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
-from unbraid.methods import METHODS
+from unbraid.methods import OwnMethod, method_of
 from unbraid.study.evidence import marks_of
 from unbraid.study.spec import DataSpec, MethodSpec, StudySpec
 
@@ -98,7 +100,7 @@ def _task(
         "pool": {"n": spec.pool, "seed": spec.pool_seed},
         "sampled": "sampled" in spec.representations,
     }
-    marks = marks_of(data, spec.estimator(method, setting).uses) if data.evidence else {}
+    marks = marks_of(data, spec.uses(method, setting)) if data.evidence else {}
     if marks:
         config["evidence"] = marks
     value = parameters.get(method.strength_name or "")
@@ -115,11 +117,19 @@ def data_config(data: DataSpec) -> dict[str, Any]:
 
 @cache
 def _code(method: str) -> dict[str, Any]:
-    """Versions that affect results: of this package, to the minor number, and of torch for methods that need it."""
+    """Versions that affect results: of this package, to the minor number, of torch, and of a user's own file."""
     from unbraid import __version__
 
-    found = {"unbraid": __version__} | ({"torch": version("torch")} if "torch" in METHODS[method].needs else {})
-    return {"revision": REVISION} | {name: ".".join(number.split(".")[:2]) for name, number in found.items()}
+    about = method_of(method)
+    found = {"unbraid": __version__} | ({"torch": version("torch")} if "torch" in about.needs else {})
+    code = {"revision": REVISION} | {name: ".".join(number.split(".")[:2]) for name, number in found.items()}
+    return code | ({"source": _source(about)} if isinstance(about, OwnMethod) else {})
+
+
+def _source(method: OwnMethod) -> str:
+    """A fingerprint of the file of a user's own class: other code, other runs."""
+    file = inspect.getsourcefile(method.load())
+    return hashlib.sha256(Path(file).read_bytes() if file else b"").hexdigest()[:16]
 
 
 def address_of(content: Any) -> str:

@@ -19,12 +19,12 @@ from unbraid.data.rows import Rows
 from unbraid.datasets.conditional import Conditional
 from unbraid.evaluation import PROTOCOLS, draw_sample
 from unbraid.evaluation.registry import select
-from unbraid.methods import METHODS, Method
+from unbraid.methods import Method, is_own, method_of
 from unbraid.metrics import Metric
 from unbraid.runtime.determinism import one_thread
 from unbraid.study.artefacts import pack_array, pack_codes, unpack_codes
 from unbraid.study.evidence import observed
-from unbraid.study.spec import DataSpec
+from unbraid.study.spec import DataSpec, parameters_of
 from unbraid.study.store import Result
 from unbraid.study.tasks import address_of, data_config
 
@@ -67,15 +67,15 @@ def perform(order: Order) -> Result | Paused:
     """Run a task, from its checkpoint if there is one; with one thread, so that results do not depend on the number of
     cores."""
     began, cpu = time.monotonic(), time.process_time()
-    config, method = order.config, METHODS[order.config["method"]]
+    config, method = order.config, method_of(order.config["method"])
     model = method.load()(**_parameters(order, method))
     with one_thread(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model.fit(_training_data(order, method))
+        _fit(model, _training_data(order, method), method)
         if method.trained and model.stopped_.startswith("max_seconds"):
             return Paused(order.run)
         X, factors, about = pool_of(config)
-        codes = {"mean": np.asarray(model.transform(X))}
+        codes = {"mean": np.asarray(model.transform(_plain(X) if is_own(method) else X))}
         if config["sampled"] and is_variational(method):
             codes["sampled"] = np.asarray(model.sample_codes(X, random_state=config["seed"]))
         packed = {name: pack_codes(z) for name, z in codes.items()}
@@ -102,9 +102,26 @@ def perform(order: Order) -> Result | Paused:
     )
 
 
+def _fit(model: Any, data: Any, method: Method) -> None:
+    """Fit a model; a class of the user's own gets a plain matrix, and what is known by keywords."""
+    if not is_own(method):
+        model.fit(data)
+        return
+    known = data if isinstance(data, Observations) else Observations(data)
+    evidence = {name: getattr(known, name) for name in known.evidence}
+    labels = evidence.pop("labels", None)
+    model.fit(_plain(known.X), **evidence if labels is None else evidence | {"y": labels})
+
+
+def _plain(X: Any) -> np.ndarray:
+    """Rows as a matrix of floats, pictures in [0, 1]."""
+    rows = Rows(X).array()
+    return rows.reshape(len(rows), -1)
+
+
 def _parameters(order: Order, method: Method) -> dict[str, Any]:
     given = dict(order.config["parameters"])
-    known = method.load()().get_params(deep=False)
+    known = parameters_of(order.config["method"])
     if "random_state" in known:
         given["random_state"] = order.config["seed"]
     if "null" in known:
@@ -231,7 +248,7 @@ def strip_of(model: Any, method: Method, codes: np.ndarray) -> np.ndarray | None
     from unbraid.report.drawing import as_pictures, is_pictures, tiled
     from unbraid.report.traversal import traversals
 
-    if not method.decodes:
+    if not method.decodes or is_own(method):
         return None
     rows = traversals(model.inverse_transform, codes, n_steps=7, span="quantiles")
     if not is_pictures(rows.shape[2:]):

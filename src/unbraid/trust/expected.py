@@ -1,10 +1,9 @@
-"""The expected MCC of a fit: what the MCC was in similar simulated data sets.
+"""The expected MCC of a fit: what the MCC was in similar simulated data sets, and what a violated assumption costs.
 
 ``benchmarks/calibrate_expected_mcc.py`` draws data sets of many kinds, fits each, and records its figures and its MCC
-with the true factors. Two sets of regression trees predict the median and the 5 % quantile of
-:math:`-\\log_{10}(1 - \\mathrm{MCC} + .003)`. The lower prediction is then moved down until it holds for 95.5 % of
-fresh data sets and for 92 % of the data sets of unseen kinds (conformal prediction). Data unlike all simulated data
-sets get no prediction.
+with the true factors. Regression trees predict :math:`-\\log_{10}(1 - \\mathrm{MCC} + .003)` from the figures. What the
+MCC was in data sets of about the same prediction, by trees that had seen neither them nor, for half of them, any of
+their kind, gives the median and the bounds (conformal prediction). Data unlike all simulated data sets get none.
 """
 
 from dataclasses import dataclass, fields
@@ -21,17 +20,33 @@ Floats = NDArray[np.float64]
 
 FLOOR = 0.003
 NEIGHBORS = 10
-POINTS, FACTORS = (300, 5000), (1, 4)  # what was simulated
+POINTS, FACTORS = (100, 20_000), (1, 6)  # what was simulated
+SIMULATED_POINTS = 5000  # more count as this many
+KINDS = ("hessian", "tangent", "laplacian", "pca")
 DATA = "expected_mcc.npz"
-STORED: dict[str, type] = {  # types in the file, by the last word of a name; the others are single precision
-    "offset": np.float64, "reach": np.float64, "start": np.float64, "threshold": np.float64,
+STORED: dict[str, type] = {  # types in the file; the others are single precision
+    "reach": np.float64, "start": np.float64, "threshold": np.float64,
     "roots": np.int32, "left": np.int32, "right": np.int32, "feature": np.int8,
 }  # fmt: skip
 
+TESTED = {  # by figure of an assumption: the inputs of the prediction that measure the same
+    "dependence": ("dependence",),
+    "raggedness": ("raggedness",),
+    "emptiness": ("emptiness",),
+    "separability": ("separability", "kurtosis"),
+    "rotation_doubt": ("plain_turn", "chance_turn", "half_turn", "doubt"),
+    "local_isometry": ("edges", "closest"),
+    "extension_error": ("extension",),
+    "off_tangent": ("noise",),
+    "left_over": ("left", "further"),
+    "apart": ("outside",),
+}
+OTHERS = ("knots", "median", "low", "high", "simulated", "mean", "scale", "reach", "sound")
 NAMES = (
-    "n_points", "n_factors", "neighborhood", "edges", "closest", "condition", "skew", "plain_turn", "chance_turn",
-    "half_turn", "doubt", "kurtosis", "dependence", "raggedness", "emptiness", "edge", "linear", "eigengap",
-    "participation", "redundant", "extension", "residual", "noise", "pieces",
+    "method", "n_points", "n_factors", "neighborhood", "edges", "closest", "condition", "skew", "plain_turn",
+    "chance_turn", "half_turn", "doubt", "kurtosis", "separability", "dependence", "raggedness", "emptiness", "edge",
+    "linear", "eigengap", "participation", "redundant", "extension", "residual", "noise", "left", "further",
+    "repeated", "outside",
 )  # fmt: skip
 
 
@@ -43,8 +58,8 @@ class ExpectedMCC:
     ----------
     median : float
         Half of them had a higher MCC.
-    low : float
-        95 % of them had a higher MCC.
+    low, high : float
+        95 % of them had a higher MCC than ``low``, and 95 % a lower one than ``high``.
 
     Examples
     --------
@@ -54,6 +69,7 @@ class ExpectedMCC:
 
     median: float
     low: float
+    high: float = 1.0
 
     def __str__(self) -> str:
         below = np.floor(self.low * 100) / 100
@@ -98,23 +114,29 @@ class Calibration:
 
     Attributes
     ----------
-    median, low : Trees
-    offset : float
-        Subtracted from the prediction of ``low``.
+    trees : Trees
+        From figures to a prediction.
+    knots, median, low, high : arrays (knots,)
+        Predictions, rising, and the quantiles of the MCC at each.
     simulated : array (data sets, figures)
         Figures of the simulated data sets, standardised.
     mean, scale : arrays (figures,)
     reach : float
         For 95 % of the data sets, the tenth nearest other one is within this distance.
+    sound : array (figures,)
+        Median figures of the data sets with good codes.
     """
 
-    median: Trees
-    low: Trees
-    offset: float
+    trees: Trees
+    knots: Floats
+    median: Floats
+    low: Floats
+    high: Floats
     simulated: Floats
     mean: Floats
     scale: Floats
     reach: float
+    sound: Floats
 
     def distance(self, x: Floats) -> float:
         """Distance to the tenth nearest data set."""
@@ -123,22 +145,17 @@ class Calibration:
 
     def __call__(self, x: Floats) -> ExpectedMCC:
         """The expected MCC for one row of figures."""
-        median = self.median(x)
-        return ExpectedMCC(unfolded(median), unfolded(min(self.low(x) - self.offset, median)))
+        found = self.trees(x)
+        return ExpectedMCC(*(float(np.interp(found, self.knots, part)) for part in (self.median, self.low, self.high)))
 
 
 def folded(mcc: Floats) -> Floats:
-    """The scale on which the trees learn, where .9 and .99 are far apart."""
-    return -np.log10(1 - np.asarray(mcc) + FLOOR)
+    """The scale on which the trees learn, where .9 and .99 are far apart.
 
-
-def unfolded(value: float) -> float:
-    """From the scale of the trees back to an MCC.
-
-    >>> round(unfolded(float(folded(0.97))), 6)
-    0.97
+    >>> folded(np.array([0.903, 0.993])).round(6).tolist()
+    [1.0, 2.0]
     """
-    return float(np.clip(1 + FLOOR - 10.0**-value, 0.0, 1.0))
+    return -np.log10(1 - np.asarray(mcc) + FLOOR)
 
 
 def not_simulated(kind: str, n: int, d: int, *, independent: bool, unsure: str) -> str:
@@ -155,8 +172,8 @@ def not_simulated(kind: str, n: int, d: int, *, independent: bool, unsure: str) 
     unsure : str
         Why the number of factors is uncertain.
     """
-    if kind != "hessian" or not independent:
-        return "only HLLE+ICA with rotation by independence was simulated"
+    if kind not in KINDS or not independent:
+        return "only spectral methods and PCA+ICA with rotation by independence were simulated"
     if unsure:
         return "the data do not determine the number of factors"
     if not FACTORS[0] <= d <= FACTORS[1]:
@@ -196,6 +213,29 @@ def guess_of(figures: dict[str, float]) -> tuple[ExpectedMCC | None, str]:
     return known(x), ""
 
 
+def cost_of(figures: dict[str, float], key: str) -> float | None:
+    """About how much MCC a violated assumption costs: the median expected without it, minus the one expected.
+
+    Parameters
+    ----------
+    figures : dict
+        Of :func:`~unbraid.spectral.figures.figures_of`.
+    key : str
+        Of a figure that tests an assumption.
+
+    Returns
+    -------
+    float or None
+        None if the prediction does not use the figure.
+    """
+    if key not in TESTED or not figures:
+        return None
+    known = calibration()
+    x = np.array([figures[name] for name in NAMES])
+    mended = np.where(np.isin(NAMES, TESTED[key]), known.sound, x)
+    return max(0.0, known(mended).median - known(x).median)
+
+
 @cache
 def calibration() -> Calibration:
     """The calibration that comes with the package."""
@@ -214,17 +254,12 @@ def calibration_from(data: dict[str, NDArray]) -> Calibration:
     def wide(key: str) -> Any:
         return data[key].astype(np.int64 if data[key].dtype.kind == "i" else np.float64)
 
-    median, low = (Trees(*(wide(f"{which}_{part.name}") for part in fields(Trees))) for which in ("median", "low"))
-    return Calibration(median, low, *map(wide, ("offset", "worlds", "mean", "scale", "reach")))
+    return Calibration(Trees(*(wide(part.name) for part in fields(Trees))), *map(wide, OTHERS))
 
 
 def calibration_arrays(known: Calibration) -> dict[str, NDArray]:
     """The arrays that are written to the file."""
-    parts = {name: getattr(known, name) for name in ("offset", "reach", "mean", "scale")} | {"worlds": known.simulated}
-    for which in ("median", "low"):
-        trees = getattr(known, which)
-        parts |= {f"{which}_{part.name}": getattr(trees, part.name) for part in fields(Trees)}
-    stored: dict[str, NDArray] = {
-        key: np.asarray(part, STORED.get(key.rpartition("_")[2], np.float32)) for key, part in parts.items()
-    }
+    parts = {name: getattr(known, name) for name in OTHERS}
+    parts |= {part.name: getattr(known.trees, part.name) for part in fields(Trees)}
+    stored: dict[str, NDArray] = {key: np.asarray(part, STORED.get(key, np.float32)) for key, part in parts.items()}
     return {"names": np.array(NAMES)} | stored

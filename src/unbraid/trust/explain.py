@@ -3,7 +3,7 @@
 import re
 
 from unbraid.trust.table import ASSUMPTIONS, FIGURES
-from unbraid.trust.warnings import CODES, KINDS
+from unbraid.trust.warnings import CODES, kind_of
 
 
 def explain(name: str) -> str:
@@ -34,7 +34,7 @@ def explain(name: str) -> str:
     """
     code = name.upper()
     if code in CODES:
-        kind = KINDS[code[:3]].__name__
+        kind = kind_of(code).__name__
         head, text, parts = f"{code}, {'an' if kind[0] in 'AEIOU' else 'a'} {kind}", sentence(code), explanation(code)
     else:
         key = key_of(name)

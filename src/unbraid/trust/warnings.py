@@ -29,7 +29,7 @@ class TrustWarning(UnbraidWarning):
 
 
 class DataWarning(UnbraidWarning):
-    """Some of the data were left out or cause problems: constant features, classes with one member (UB3..)."""
+    """Some of the data were left out or cause problems: constant features, classes with one member (UB3.., UB404)."""
 
 
 class ConvergenceWarning(UnbraidWarning, _ConvergenceWarning):
@@ -41,7 +41,17 @@ KINDS: dict[str, type[UnbraidWarning]] = {
     "UB2": TrustWarning,
     "UB3": DataWarning,
     "UB4": ConvergenceWarning,
+    "UB404": DataWarning,
 }
+
+
+def kind_of(code: str) -> type[UnbraidWarning]:
+    """The class of the warnings of a code.
+
+    >>> kind_of("UB203").__name__, kind_of("UB404").__name__
+    ('TrustWarning', 'DataWarning')
+    """
+    return KINDS[max((start for start in KINDS if code.startswith(start)), key=len)]
 
 
 @dataclass(frozen=True)
@@ -110,7 +120,7 @@ def emit(text: str, *, stacklevel: int = 2) -> None:
     stacklevel : int
         As of :func:`warnings.warn`: 2 points at the caller of the function that calls this one.
     """
-    warnings.warn(f"{text}{_HINT}{explain_command([text])}", KINDS[text[:3]], stacklevel=stacklevel + 1)
+    warnings.warn(f"{text}{_HINT}{explain_command([text])}", kind_of(text[:5]), stacklevel=stacklevel + 1)
 
 
 def warn(code: str, *, stacklevel: int = 2, **figures: object) -> None:

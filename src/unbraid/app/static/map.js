@@ -182,7 +182,8 @@ export class CodeMap {
     }
     drawRow(byId("pointed"), this.seen.get(i));
     const { sliders, points } = this.run.info;
-    const words = `Example ${i + 1}: ${sliders.map((s, k) => `${s.name} ${format(points[k][i])}`).join(", ")}`;
+    const name = this.page.overview.examples?.[i] ?? `Example ${i + 1}`;
+    const words = `${name}: ${sliders.map((s, k) => `${s.name} ${format(points[k][i])}`).join(", ")}`;
     byId("pointed-words").textContent = words;
     byId("pointed").setAttribute("aria-label", words);
     this.canvas.setAttribute("aria-label", `Map of the codes. ${words}`);

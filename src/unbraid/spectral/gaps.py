@@ -1,0 +1,129 @@
+r"""Principal components of rows with missing values: probabilistic PCA by expectation maximisation.
+
+:math:`x = m + W z + \epsilon` with :math:`z \sim N(0, I)` and noise of variance :math:`\sigma^2`. A row is explained by
+the values that it has, O: :math:`E[z] = M^{-1} W_O^T (x_O - m_O)`, :math:`M = W_O^T W_O + \sigma^2 I`. So nothing is
+filled in, and a value may be missing for a reason that depends on those that are there.
+
+Tipping and Bishop (1999), Probabilistic principal component analysis. Ilin and Raiko (2010), Practical approaches to
+principal component analysis in the presence of missing values, section 3.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unbraid.manifold.neighbors import Floats
+from unbraid.trust.warnings import warn
+
+MOST_STEPS = 500
+ENOUGH = 1e-5  # change of the span, and relative change of the noise, between two steps
+LEAST_NOISE = 1e-9  # of the mean variance: a noise of zero would stop the iteration
+
+
+@dataclass(frozen=True)
+class GapPCA:
+    """Principal components found from incomplete rows.
+
+    Attributes
+    ----------
+    mean : array (p,)
+    components : array (d, p)
+        Orthonormal, the longest first.
+    variances : array (d,)
+        Along the components.
+    noise : float
+        Variance of the noise of each value.
+    """
+
+    mean: Floats
+    components: Floats
+    variances: Floats
+    noise: float
+
+    def coordinates(self, rows: NDArray) -> Floats:
+        """Along the components: their expectation, given the values that each row has."""
+        scale = np.sqrt(self.variances)
+        return expected(rows - self.mean, self.components.T * scale, self.noise) * scale
+
+    def decoded(self, rows: NDArray) -> Floats:
+        """The rows as the components expect them."""
+        return self.coordinates(rows) @ self.components + self.mean
+
+
+def expected(centred: NDArray, W: Floats, noise: float) -> Floats:
+    """E[z] (n, d) of centred rows with NaN for gaps; a row without any value is refused.
+
+    >>> expected(np.array([[2.0, np.nan], [2.0, 4.0]]), np.array([[1.0], [2.0]]), 0.0).round(6).tolist()
+    [[2.0], [2.0]]
+    """
+    there = np.isfinite(centred)
+    nothing = ~there.any(axis=1)
+    if nothing.any():
+        raise ValueError(f"{int(nothing.sum())} rows of X hold no value at all, only NaN. Remove them.")
+    return _solved(np.where(there, centred, 0.0), there, W, max(noise, 1e-12 * float(np.square(W).mean())))[0]
+
+
+def check_values(X: NDArray) -> None:
+    """Refuse rows and columns that hold no value at all."""
+    there = np.isfinite(X)
+    empty = np.flatnonzero(~there.any(axis=0))
+    if len(empty):
+        raise ValueError(f"column {empty[0]} of X holds no value at all, only NaN. Remove such columns.")
+    nothing = ~there.any(axis=1)
+    if nothing.any():
+        raise ValueError(f"{int(nothing.sum())} rows of X hold no value at all, only NaN. Remove them.")
+
+
+def probabilistic_pca(X: NDArray, d: int) -> GapPCA:
+    """Fit ``d`` components to rows (n, p) with NaN for missing values.
+
+    Warns (UB405) where it has not converged. A column without values, or rows with fewer values than components in all,
+    are refused.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(400, 2)) @ rng.normal(size=(2, 8))
+    >>> gappy = np.where(rng.random(X.shape) < 0.2, np.nan, X)
+    >>> found = probabilistic_pca(gappy, 2)
+    >>> bool(abs(found.decoded(gappy) - X).max() < 0.01)
+    True
+    """
+    check_values(X)
+    there, n = np.isfinite(X), len(X)
+    mean = np.nanmean(X, axis=0)
+    filled = np.where(there, X - mean, 0.0)
+    values, vectors = np.linalg.eigh(filled.T @ filled / n)
+    W = vectors[:, ::-1][:, :d] * np.sqrt(np.maximum(values[::-1][:d], 1e-12 * values[-1]))
+    total = float(np.square(filled).sum() / there.sum())
+    noise, weights = total, there.astype(np.float64)
+    for _ in range(MOST_STEPS):
+        centred = np.where(there, X - mean, 0.0)
+        z, covariance = _solved(centred, there, W, noise)
+        moments = covariance + z[:, :, None] * z[:, None, :]
+        left = np.einsum("ij,ikl->jkl", weights, moments, optimize=True)
+        new = np.linalg.solve(left + 1e-12 * total * np.eye(d), (centred.T @ z)[:, :, None])[:, :, 0]
+        mean = mean + np.where(there, centred - z @ new.T, 0.0).sum(axis=0) / weights.sum(axis=0)
+        rest = np.square(np.where(there, centred - z @ new.T, 0.0)).sum()
+        spread = np.einsum("ij,ikl,jk,jl->", weights, covariance, new, new, optimize=True)
+        before, noise = noise, max(float((rest + spread) / weights.sum()), LEAST_NOISE * total)
+        Q = np.linalg.qr(W)[0]
+        turned = np.linalg.norm(new - Q @ (Q.T @ new)) / np.linalg.norm(new)  # out of the span: within it W may drift
+        W = new @ np.linalg.cholesky(moments.mean(axis=0))  # z has unit covariance: PX-EM, Liu, Rubin and Wu (1998)
+        if turned < ENOUGH and abs(noise - before) < ENOUGH * before + LEAST_NOISE * total:
+            break
+    else:
+        warn("UB405", stacklevel=3, steps=MOST_STEPS, change=f"{turned:.1g}")
+    U, lengths, _ = np.linalg.svd(W, full_matrices=False)
+    largest = U[np.abs(U).argmax(axis=0), np.arange(d)]
+    return GapPCA(mean, (U * np.where(largest < 0, -1.0, 1.0)).T, lengths**2, noise)
+
+
+def _solved(centred: Floats, there: NDArray[np.bool_], W: Floats, noise: float) -> tuple[Floats, Floats]:
+    """Expectations (n, d) and covariances (n, d, d) of z; gaps are 0 in ``centred``."""
+    d = W.shape[1]
+    outer = (W[:, :, None] * W[:, None, :]).reshape(len(W), d * d)
+    M = (there @ outer).reshape(-1, d, d) + noise * np.eye(d)
+    inverse = np.linalg.inv(M)
+    return np.einsum("ikl,il->ik", inverse, centred @ W), noise * inverse
