@@ -10,13 +10,14 @@ OLDEST := $(VENV)-oldest
 # Some machines forbid Python to keep compiled files; every process would then compile a thousand modules anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo test test-slow test-oldest test-trackers release-check bench lint docs clean
+.PHONY: help demo test soak test-slow test-oldest test-trackers release-check bench lint docs clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo           install what it needs, run the main job on built-in data, write an HTML report"
 	@echo "make test           install the rest; style, types, docstrings, pages and the fast tests"
 	@echo "make test-slow      the tests that take minutes"
+	@echo "make soak           an hour (SOAK_MINUTES=60) of random worlds, inputs and kills; soak.json says what happened"
 	@echo "make test-oldest    the fast tests with the lowest versions that pyproject.toml promises"
 	@echo "make test-trackers  MLflow, Weights & Biases and TensorBoard for real, on local stores"
 	@echo "make release-check  build, install without torch, run the README"
@@ -44,6 +45,9 @@ test: lint
 
 test-slow: $(STAMP)
 	OMP_NUM_THREADS=1 $(PY) -m pytest -m slow -q --durations=10 --timeout 5400
+
+soak: $(STAMP)
+	OMP_NUM_THREADS=1 $(PY) scripts/soak.py --minutes $${SOAK_MINUTES:-60} --out soak.json
 
 # torch stays at its pinned version: the builds of others bring gigabytes of GPU libraries
 test-oldest:

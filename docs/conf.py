@@ -15,11 +15,17 @@ version = release = __version__
 
 extensions = [
     "sphinx.ext.autodoc",
+    "sphinx.ext.viewcode",
+    "sphinx_design",
+    "citation_page",
     "mathml",
+    "measured",
     "method_chart",
-    "results_page",
+    "markdown_page",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
+    "gallery_figures",
+    "reference_pages",
     "reproduction_page",
     "study_answers",
     "theorem_list",
@@ -27,13 +33,11 @@ extensions = [
 ]
 exclude_patterns = ["_build", "sg_execution_times.rst", "auto_examples/sg_execution_times.rst"]
 templates_path = []
+html_theme = "furo"
+html_title = "unbraid"
 html_static_path = ["static"]
-html_theme = "alabaster"
-html_theme_options = {
-    "description": "Independent factors behind high-dimensional data, and how far to trust them",
-    "fixed_sidebar": True,
-    "page_width": "1200px",
-}
+html_css_files = ["unbraid.css"]
+html_search_scorer = str(Path(__file__).parent / "search_scores.js")
 html_show_sourcelink = False
 html_math_renderer = "mathml"
 html_show_search_summary = False  # it would be fetched, which browsers refuse for files on disk

@@ -1,15 +1,23 @@
-"""Take the four pictures of the explorer's page, in Chromium: ``python docs/explorer_pictures.py``."""
+"""Take the four pictures of the explorer's page, in Chromium: ``python docs/explorer_pictures.py``.
+
+``python docs/explorer_pictures.py faces`` makes the moving one of the README, from 500 faces of StyleGAN2
+(``pip install 'unbraid[faces]' unbraid-papers``, ``unbraid datasets get ffhq``).
+"""
 
 import importlib.util
+import io
+import sys
 from pathlib import Path
 
 import numpy as np
+from PIL import Image
 from playwright.sync_api import sync_playwright
 
 import unbraid as ub
 
 DOCS = Path(__file__).parent
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+MOVE = "(s, v) => { s.value = v; s.dispatchEvent(new Event('input', {bubbles: true})); }"
 RESTED = "[...document.querySelectorAll('.run')].every(run => run.dataset.settled)"
 
 
@@ -38,19 +46,51 @@ def rest(page):
     page.wait_for_timeout(400)
 
 
-def name_and_move(page, names, keys):
-    """Give names to the first sliders, and move each by arrow keys."""
+def name_and_move(page, names, keys, times=3):
+    """Give names to the first sliders, and move each by keys."""
     boxes = page.locator(".run").first.locator(".slider")
     for i, (name, key) in enumerate(zip(names, keys)):
         field = boxes.nth(i).locator("input[type=text]")
         field.fill(name)
         field.press("Enter")
         boxes.nth(i).locator("input[type=range]").focus()
-        for _ in range(3):
+        for _ in range(times):
             page.keyboard.press(key)
     page.evaluate("document.activeElement.blur()")
     rest(page)
     page.evaluate("document.getElementById('message').textContent = ''")
+
+
+def faces():
+    """Each slider goes up, down and back; the frames become a GIF of one palette."""
+    faces = ub.datasets.load("gan-manifold", generator="ffhq", components=(0, 1), image_size=128)
+    X, _ = faces.sample(500, random_state=0)
+    explorer = ub.explore(ub.HessianICA(2, random_state=0).fit(X), X, open_browser=False)
+    frames = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        page = browser.new_context(**window(900, 640)).new_page()
+        page.goto(explorer.address)
+        page.wait_for_selector("body[data-ready]")
+        rest(page)
+        name_and_move(page, ("woman to man", "turn of the head"), ("Home", "Home"), times=0)
+        sliders = page.locator("input[type=range]:not(#between)")
+        for number in range(2):
+            low, high, middle = (float(sliders.nth(number).evaluate(f"s => s.{x}")) for x in ("min", "max", "value"))
+            swing = middle + (high - low) * 0.36 * np.sin(np.linspace(0, 2 * np.pi, 19))  # ends where it began
+            for value in np.clip(swing, low, high):
+                sliders.nth(number).evaluate(MOVE, float(value))
+                rest(page)
+                shot = page.screenshot(clip={"x": 16, "y": 152, "width": 868, "height": 318})
+                frames.append(Image.open(io.BytesIO(shot)).convert("RGB"))
+        browser.close()
+    explorer.close()
+    small = [frame.resize((720, 264), Image.Resampling.LANCZOS) for frame in frames]
+    palette = Image.fromarray(np.vstack([small[0], small[5], small[14], small[24], small[33]])).quantize(160)
+    drawn = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in small]
+    path = DOCS / "images" / "explorer-faces.gif"
+    drawn[0].save(path, save_all=True, append_images=drawn[1:], duration=140, loop=0, optimize=True)
+    print(f"{path.name}: {path.stat().st_size / 1e6:.2f} MB")
 
 
 def main():
@@ -80,4 +120,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    faces() if sys.argv[1:] == ["faces"] else main()

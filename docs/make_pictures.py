@@ -14,9 +14,9 @@ def main():
     linear = ub.PCAICA(n_factors=2, random_state=0).fit_transform(X)
     model = ub.HessianICA(n_factors=2, random_state=0)
     codes = model.fit_transform(X)
-    overview(X, factors, linear, codes).savefig(IMAGES / "shapes-xy.png", dpi=100)
+    overview(X, factors, linear, codes).savefig(IMAGES / "shapes-xy.png", dpi=200)
     strips = ub.report.plot_traversals(model.inverse_transform, codes, span="quantiles", base="median")
-    strips.savefig(IMAGES / "traversal.png", dpi=90)
+    strips.savefig(IMAGES / "traversal.png", dpi=180)
 
 
 def overview(X, factors, linear, codes):
@@ -31,7 +31,7 @@ def overview(X, factors, linear, codes):
         part.suptitle(f"{name}: MCC {ub.metrics.mcc(factors, found):.4f}", fontsize=10)
         order = ub.metrics.match(factors, found).code
         for number, ax in zip(order, part.subplots(1, 2)):
-            ax.scatter(*factors.T, c=found[:, number], cmap="turbo", s=3, linewidths=0)
+            ax.scatter(*factors.T, c=found[:, number], cmap="viridis", s=3, linewidths=0)
             ax.set(xticks=[], yticks=[], xlabel="true x", ylabel="true y", title=f"code {number + 1}")
             ax.title.set_size(9)
             ax.set_box_aspect(1)

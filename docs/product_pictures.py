@@ -24,7 +24,7 @@ def main():
     strips = ub.report.plot_traversals(
         model.inverse_transform, codes, span="quantiles", base=0, angles=[0], names=model.kinds_
     )
-    strips.savefig(IMAGES / "product-traversal.png", dpi=80)
+    strips.savefig(IMAGES / "product-traversal.png", dpi=160)
     others = {"HLLE+ICA": ub.HessianICA(2, random_state=0), "VAE": ub.VAE(2, max_steps=1500, random_state=0)}
     found = {"ProductManifold": (codes, model.kinds_)}
     with warnings.catch_warnings():
@@ -34,7 +34,7 @@ def main():
             print(name, mcc(data, factors, *found[name]))
         split = ub.Geomancer(dim=2, random_state=0).fit(X)
     print("GEOMANCER", split.n_submanifolds_, split.dims_)
-    compared(data, factors, found).savefig(IMAGES / "product-turntable.png", dpi=90)
+    compared(data, factors, found).savefig(IMAGES / "product-turntable.png", dpi=180)
 
 
 def mcc(data, factors, codes, kinds):
@@ -49,7 +49,7 @@ def compared(data, factors, found):
         part.suptitle(f"{name}: MCC {mcc(data, factors, codes, kinds)}", fontsize=10)
         for ax, code, kind in zip(part.subplots(1, 2), codes.T, kinds):
             angle = kind == "circle"
-            colours = {"cmap": "twilight", "vmin": -np.pi, "vmax": np.pi} if angle else {"cmap": "turbo"}
+            colours = {"cmap": "twilight", "vmin": -np.pi, "vmax": np.pi} if angle else {"cmap": "viridis"}
             ax.scatter(*factors.T, c=code, s=5, linewidths=0, **colours)
             words = f"circle, r = {circular_correlation(factors[:, 0], code):+.2f}" if angle else "a number"
             ax.set_title(words, fontsize=9)

@@ -208,7 +208,7 @@ def panels(n, width=1.75, extra=0.35):
     return fig, list(fig.subplots(1, n))
 
 
-def scattered(ax, points, colour, title, cmap="turbo"):
+def scattered(ax, points, colour, title, cmap="viridis"):
     ax.scatter(*points[:SHOWN].T, c=colour[:SHOWN], s=4, linewidths=0, cmap=cmap)
     ax.set_title(title, fontsize=9)
     ax.set(xticks=[], yticks=[], box_aspect=1)
@@ -238,9 +238,9 @@ PICTURES = {
 
 
 def shrunk(fig, path):
-    """A PNG of 64 colours, which is small."""
+    """A PNG of double resolution and 64 colours, which is small."""
     drawn = io.BytesIO()
-    fig.savefig(drawn, dpi=80)
+    fig.savefig(drawn, dpi=160)
     Image.open(drawn).convert("RGB").quantize(64).save(path, optimize=True)
 
 

@@ -144,7 +144,8 @@ def _without_codes(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """The text with names as code: those with an underscore at their end, and those that are given a value."""
+    """The text with names as code: calls with settings, an underscore at the end, a value."""
+    text = re.sub(r"(\w+\(\*\*[\w.]+\))", r"``\1``", text)
     return re.sub(r"([\w.]*\w_(?!\w)|\b\w+=(?:'\w+'|\.\.\.|\w+|(?=[ ,])))", r"``\1``", text)
 
 

@@ -30,5 +30,5 @@ found = {
 }
 fig, axes = plt.subplots(1, 3, figsize=(9, 3.2), layout="constrained")
 for ax, (name, codes) in zip(axes, found.items(), strict=True):
-    ax.scatter(*sources.T, c=codes[:, ub.metrics.match(sources, codes).code[0]], s=2, cmap="turbo")
+    ax.scatter(*sources.T, c=codes[:, ub.metrics.match(sources, codes).code[0]], s=2, cmap="viridis")
     ax.set(xlabel="source 1", ylabel="source 2", title=f"{name}: MCC {ub.metrics.mcc(sources, codes):.2f}")

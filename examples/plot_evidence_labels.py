@@ -33,5 +33,5 @@ found = {
 }
 fig, axes = plt.subplots(1, 4, figsize=(11, 3), layout="constrained")
 for ax, (name, codes) in zip(axes, found.items(), strict=True):
-    ax.scatter(*factors[20:].T, c=codes[:, ub.metrics.match(factors[20:], codes).code[0]], s=3, cmap="turbo")
+    ax.scatter(*factors[20:].T, c=codes[:, ub.metrics.match(factors[20:], codes).code[0]], s=3, cmap="viridis")
     ax.set(xlabel="factor 1", ylabel="factor 2", title=f"{name}: MCC {ub.metrics.mcc(factors[20:], codes):.3f}")

@@ -31,5 +31,5 @@ models = {
 fig, axes = plt.subplots(1, 4, figsize=(11, 3), layout="constrained")
 for ax, (name, model) in zip(axes, models.items(), strict=True):
     codes = model.transform(X)
-    ax.scatter(*sources.T, c=codes[:, ub.metrics.match(sources, codes).code[0]], s=3, cmap="turbo")
+    ax.scatter(*sources.T, c=codes[:, ub.metrics.match(sources, codes).code[0]], s=3, cmap="viridis")
     ax.set(xlabel="source 1", ylabel="source 2", title=f"{name}: MCC {ub.metrics.mcc(sources, codes):.2f}")

@@ -26,5 +26,5 @@ linear = ub.PCAICA(2, random_state=0).fit_transform(X)
 codes = ub.Contrastive(2, max_steps=600, null="off", random_state=0).fit(X, time=time).transform(X)
 fig, axes = plt.subplots(1, 2, figsize=(7, 3.4), layout="constrained")
 for ax, name, found in zip(axes, ("linear ICA", "contrastive, time"), (linear, codes), strict=True):
-    ax.scatter(*sources.T, c=found[:, ub.metrics.match(sources, found).code[0]], s=3, cmap="turbo")
+    ax.scatter(*sources.T, c=found[:, ub.metrics.match(sources, found).code[0]], s=3, cmap="viridis")
     ax.set(xlabel="source 1", ylabel="source 2", title=f"{name}: MCC {ub.metrics.mcc(sources, found):.3f}")

@@ -65,8 +65,8 @@ def described_for(cls: type) -> set[str]:
 
 def class_faults(cls: type) -> Iterator[tuple[str, str]]:
     """PR01 and PR02 of a class, to which the docstrings of its parents belong."""
-    if issubclass(cls, Exception):
-        return  # it takes what every exception takes
+    if issubclass(cls, Exception) or getattr(cls, "_is_protocol", False):
+        return  # it takes what every exception takes, or is never called
     actual = set(inspect.signature(cls).parameters)
     own = described_by(cls)
     described = own.union(*(described_for(parent) for parent in cls.__mro__ if parent.__module__.startswith(OURS)))

@@ -71,7 +71,7 @@ def largest(folder: Path, count: int = 8) -> str:
     return ", ".join(f"{name} {sizes[name]:.0f}" for name in leaders)
 
 
-def ten_lines() -> str:
+def readme_lines() -> str:
     """The Python example of the README."""
     (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
     return code
@@ -91,8 +91,8 @@ def check(folder: Path) -> None:
     found = {"installed": f"{megabytes(site):.0f} MB, largest: {largest(site)}"}
     run(python, "-c", WITHOUT_TORCH, cwd=folder)
     found["import unbraid"] = run(python, "-c", "import unbraid", cwd=folder)
-    found["the ten lines, first use"] = run(python, "-c", ten_lines(), cwd=folder)
-    found["the ten lines again"] = run(python, "-c", ten_lines(), cwd=folder)
+    found["the lines of the README, first use"] = run(python, "-c", readme_lines(), cwd=folder)
+    found["the lines of the README again"] = run(python, "-c", readme_lines(), cwd=folder)
     unbraid = folder / "empty" / "bin" / "unbraid"
     run(unbraid, "--version", cwd=folder)
     found["unbraid --help"] = run(unbraid, "--help", cwd=folder)

@@ -144,7 +144,9 @@ def run_cli(*args):
 
 
 def test_version_and_help():
-    assert run_cli("--version").stdout.strip() == f"unbraid {unbraid.__version__}"
+    first, *others = run_cli("--version").stdout.strip().splitlines()
+    assert first == f"unbraid {unbraid.__version__}"
+    assert all(name in " ".join(others) for name in ("Python 3.", "numpy", "scikit-learn", "torch"))
     out = run_cli("--help").stdout
     assert "demo" in out
     assert "fit" in out

@@ -1,8 +1,11 @@
 """The documentation works from disk: no page asks for the network, formulas are drawn, and the search finds."""
 
+import re
 import subprocess
 import sys
+from html import unescape
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from docutils import nodes
@@ -71,7 +74,7 @@ def page(browser):
 @pytest.mark.slow
 def test_pages_from_disk_search_and_draw_formulas(built, page):
     page.goto((built / "theory" / "impossibility.html").as_uri())
-    box = page.locator("div.body math[display=block]").first.bounding_box()
+    box = page.locator("article math[display=block]").first.bounding_box()
     assert box["height"] > 20, "a fraction or a bracket is drawn, not a line of LaTeX"
     page.fill("input[name=q]", "holonomy")
     page.press("input[name=q]", "Enter")
@@ -82,13 +85,100 @@ def test_pages_from_disk_search_and_draw_formulas(built, page):
 
 
 @pytest.mark.slow
-def test_every_picture_and_link_of_the_pages_is_there(built, page):
-    for name in ("index", "which-method", "warnings", "warnings/UB203", "theory/index", "tutorials/index"):
-        page.goto((built / f"{name}.html").as_uri())
-        broken = page.evaluate("[...document.images].filter(i => !i.naturalWidth).map(i => i.src)")
-        assert not broken
-        links = page.evaluate("[...document.querySelectorAll('div.body a[href]')].map(a => a.href.baseVal || a.href)")
-        for link in links:
-            where = link.partition("#")[0]
-            if where.startswith("file:"):
-                assert Path(where.removeprefix("file://")).is_file(), link
+@pytest.mark.parametrize("name", ["HessianICA", "GIN", "evaluate", "fit_report"])
+def test_the_search_finds_the_class_or_function_first(built, page, name):
+    page.goto((built / "search.html").as_uri() + f"?q={name}")
+    page.wait_for_selector("ul.search li a")
+    page.wait_for_selector("#search-progress:empty", state="attached")
+    first = page.locator("ul.search li a").first.get_attribute("href")
+    assert Path(first).name.lower().startswith(("unbraid." + name.lower(), "unbraid.report." + name.lower()))
+
+
+def pages_of(built):
+    return sorted(
+        path for path in built.rglob("*.html") if path.relative_to(built).parts[0] not in ("_modules", "_static")
+    )
+
+
+@pytest.mark.slow
+def test_no_page_scrolls_sideways_on_a_phone(built, browser):
+    """At 390 pixels: tables and code scroll within themselves, the page does not."""
+    context = browser.new_context(viewport={"width": 390, "height": 844})
+    page, wide = context.new_page(), []
+    for path in pages_of(built):
+        page.goto(path.as_uri())
+        if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+            wide.append(str(path.relative_to(built)))
+    context.close()
+    assert not wide
+
+
+@pytest.mark.slow
+def test_no_link_or_picture_inside_is_dead(built):
+    """Every file that a page of the docs names is there, and every place within it."""
+    places, dead = {}, []
+    for path in pages_of(built):
+        text = path.read_text(encoding="utf-8")
+        for link in re.findall(r'(?:href|src)="([^"]+)"', text):
+            where, _, place = unescape(link).partition("#")
+            if where.startswith(("http:", "https:", "data:", "mailto:")) or "search.html?" in where:
+                continue
+            target = (path.parent / unquote(where)).resolve() if where else path
+            if not target.exists():
+                dead.append(f"{path.name}: {link}")
+            elif place and target.suffix == ".html" and path.stem not in ("genindex", "py-modindex"):
+                if target not in places:
+                    places[target] = {*re.findall(r'\bid="([^"]+)"', target.read_text(encoding="utf-8"))}
+                if unescape(unquote(place)) not in {unescape(found) for found in places[target]}:
+                    dead.append(f"{path.name}: {link}")
+    assert not dead
+
+
+@pytest.mark.slow
+def test_the_inventory_has_every_public_name(built, monkeypatch):
+    from sphinx.util.inventory import InventoryFile
+
+    monkeypatch.syspath_prepend(DOCS)
+    import reference_pages
+
+    found = InventoryFile.loads((built / "objects.inv").read_bytes(), uri="").data
+    known = {name for kind in found for name in found[kind] if kind.startswith("py:")}
+    assert not {other for name in reference_pages.names() for other in name.others} - known
+    assert {*reference_pages.rooms()} - {"unbraid"} <= known
+
+
+QUESTIONS = {
+    "What are the parameters of HessianICA?": "reference/unbraid.hessianica.html",
+    "How do I install it with pip, with conda, on Windows or a Mac?": "install.html",
+    "How does it compare with UMAP, CEBRA or iVAE?": "compare.html",
+    "How do I cite it?": "cite.html",
+    "What changed?": "changes.html",
+    "What is MCC?": "faq.html#term-MCC",
+    "Does it use my GPU?": "faq.html#does-it-use-my-gpu",
+    "What about missing values?": "faq.html#what-about-missing-values",
+    "How long does it take, and how much memory?": "faq.html#how-long-does-it-take-and-how-much-memory",
+    "Is there an example on real data?": "auto_examples/plot_single_cells.html",
+    "Which method is for my data?": "which-method.html",
+    "What does UB203 mean?": "warnings/UB203.html",
+    "Which files can it read?": "files.html",
+    "Does anything leave my machine?": "faq.html#does-anything-leave-my-machine",
+    "How do I save and load a model?": "reference/unbraid.load.html",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_question_is_answered_within_two_clicks(built, question):
+    """From the landing page; a place within a page counts as a click of its own unless a link leads there."""
+    target, _, place = QUESTIONS[question].partition("#")
+    first = links_of(built / "index.html")
+    answer = (built / target).resolve()
+    assert not place or f'id="{place}"' in answer.read_text(encoding="utf-8")
+    if answer not in first:
+        assert not place
+        assert any(answer in links_of(path) for path in first if path.suffix == ".html" and path.is_file())
+
+
+def links_of(path):
+    found = re.findall(r'href="([^"#:]+)(?:#[^"]*)?"', path.read_text(encoding="utf-8"))
+    return {(path.parent / unquote(unescape(link))).resolve() for link in found}

@@ -32,7 +32,7 @@ def test_a_page_is_whole(page):
         assert titles[:3] == ["Assumption", "Theorem", "When it fails"]
     assert titles[-1] in ("Reference", "References")
     assert re.findall(r"image:: \.\./images/(.*)", text) == [f"theory-{page.stem}.png"]
-    assert (DOCS / "images" / f"theory-{page.stem}.png").stat().st_size < 40_000
+    assert (DOCS / "images" / f"theory-{page.stem}.png").stat().st_size < 120_000
 
 
 def test_the_script_draws_a_picture(pictures):

@@ -1,6 +1,7 @@
 """Tutorials and examples do what they show."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -35,6 +36,18 @@ def test_every_tutorial_has_something_to_run():
         assert kinds <= {"python", "console", "text"}
         assert "python" in kinds
     assert [page.stem for page in TUTORIALS] == ["encoder", "evidence", "images", "recordings", "researcher", "spectra"]
+
+
+@pytest.mark.parametrize(
+    "page", [*TUTORIALS, *(ROOT / "docs" / f"{n}.rst" for n in ("quickstart", "diagnosis", "trust"))]
+)
+def test_a_guide_has_a_picture_that_says_its_conclusion(page):
+    figures = re.findall(r"figure:: (\S+)\n((?:   .*\n|\n)+)", page.read_text(encoding="utf-8"))
+    assert figures
+    for source, below in figures:
+        assert (ROOT / "docs" / source.lstrip("/")).is_file()
+        assert ":alt:" in below
+        assert re.search(r"\n\n   \S.{40,}", below), "a caption"
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from unbraid.flows.leftover import leftover, warn_of_leftover
 from unbraid.metrics import mcc
 from unbraid.trust.warnings import TrustWarning
 
-WIDE = {"hidden": 32, "batch_size": 500, "n_init": 1, "null": "off", "random_state": 3}
+ONE_START = {"n_init": 1, "null": "off", "random_state": 3}
 
 
 def drawn(n, seed=3, **settings):
@@ -25,8 +25,8 @@ def test_gin_unmixes_what_linear_methods_cannot():
     data, X, factors, labels = drawn(7000, mixing="volume-preserving", n_features=4)
     train, held = slice(6000), slice(6000, None)
     simple = data.difficulty
-    model = ub.GIN(**WIDE, max_steps=800).fit(X[train], labels[train])
-    untrained = ub.GIN(**WIDE, max_steps=1).fit(X[train][:1000], labels[train][:1000])
+    model = ub.GIN(**ONE_START).fit(X[train], labels[train])
+    untrained = ub.GIN(**ONE_START, max_steps=1).fit(X[train][:1000], labels[train][:1000])
     found, before = (mcc(factors[held], m.transform(X[held])[:, :2]) for m in (model, untrained))
     assert found >= 0.97
     assert before <= 0.8
@@ -35,6 +35,16 @@ def test_gin_unmixes_what_linear_methods_cannot():
     assert simple.neighbors >= 0.95
     assert model.n_informative_ == 2
     assert model.leftover_ < 0.02 < untrained.leftover_
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:UB102", "ignore:UB221")
+def test_a_mixing_that_changes_the_volume_is_warned_of():
+    """Two features: no noise dimension can take up the change of volume, so GIN cannot undo it."""
+    _, X, factors, labels = drawn(7000, mixing="volume-changing", n_features=2)
+    with pytest.warns(TrustWarning, match=facts("UB252")):
+        model = ub.GIN(**ONE_START, hidden=32, batch_size=500).fit(X[:6000], labels[:6000])
+    assert mcc(factors[6000:], model.transform(X[6000:])) < 0.95
 
 
 @pytest.mark.slow

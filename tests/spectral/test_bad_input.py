@@ -72,7 +72,7 @@ def test_gaussian_factors_are_warned_of():
         ub.HessianICA(n_factors=2, n_neighbors=14, random_state=0).fit(z @ [[1.0, 0.3, 0.0], [0.0, 1.0, 0.5]])
 
 
-@pytest.mark.filterwarnings("ignore::unbraid.trust.warnings.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::unbraid.trust.warnings.ConvergenceWarning", "ignore:UB11")
 def test_noise_without_structure_is_not_trusted():
     cloud = np.random.default_rng(0).normal(size=(250, 12))
     with pytest.warns(TrustWarning):

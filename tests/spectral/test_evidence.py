@@ -57,6 +57,7 @@ def world(kind, n=1500):
     return z, (y,), {}
 
 
+@pytest.mark.filterwarnings("ignore:UB11")
 @pytest.mark.parametrize("kind", ["time", "condition", "pairs", "labels"])
 def test_evidence_is_right_where_independence_is_not(kind):
     z, given, also = world(kind)

@@ -94,7 +94,7 @@ def test_a_good_sheet_gets_a_good_guess(sheet):
     assert set(model.diagnostics_.figures) == set(NAMES)
 
 
-@pytest.mark.filterwarnings("ignore::unbraid.trust.warnings.TrustWarning")
+@pytest.mark.filterwarnings("ignore::unbraid.trust.warnings.TrustWarning", "ignore:UB117")
 def test_factors_that_depend_get_a_lower_guess(sheet):
     """A triangle is no product: its codes are turned, and the guess must say so."""
     rng = np.random.default_rng(0)
@@ -127,7 +127,7 @@ def test_what_was_not_simulated_gets_no_guess(kind, n, d, independent, unsure, w
     assert re.search(facts(*words), reason)
 
 
-@pytest.mark.filterwarnings("ignore:UB306")
+@pytest.mark.filterwarnings("ignore:UB116", "ignore:UB306")
 def test_closed_factors_get_no_guess():
     X = torus(900, 2, np.random.RandomState(0)) @ np.random.default_rng(0).normal(size=(4, 10))
     model = ub.HessianICA(2, 15, random_state=0)

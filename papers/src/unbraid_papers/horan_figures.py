@@ -92,7 +92,7 @@ def draw_maps(results: Results, bench: Bench) -> Any:
         kept = bench.kept({"manifold": manifold, "seed": 0, "method": method})
         for ax, means in zip(column, mean_codes(kept["factors"], kept["codes"], (0, 1), n_bins=14)):
             low, high = np.nanquantile(means, (0.02, 0.98))
-            ax.imshow(means.T, cmap="jet", vmin=low, vmax=high, origin="lower", interpolation="nearest")
+            ax.imshow(means.T, cmap="viridis", vmin=low, vmax=high, origin="lower", interpolation="nearest")
             ax.set(xticks=[], yticks=[])
         column[0].set_title(method, fontsize=8)
     axes[0, 0].set_ylabel("first code", fontsize=7)

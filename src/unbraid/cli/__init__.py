@@ -28,8 +28,14 @@ COMMANDS = (
     "reproduce",
     "datasets",
     "explain",
+    "doctor",
 )
-RUN_ALONE = ("demo", "reproduce", "explain")  # the others show their help if they are called without arguments
+RUN_ALONE = (
+    "demo",
+    "reproduce",
+    "explain",
+    "doctor",
+)  # the others show their help without arguments
 
 
 class LazyCommands(TyperGroup):
@@ -69,14 +75,17 @@ app = typer.Typer(
 
 def _version(show: bool) -> None:
     if show:
-        typer.echo(f"unbraid {__version__}")
+        from unbraid.cli.doctor import versions
+
+        typer.echo("\n".join([f"unbraid {__version__}", *versions()]))
         raise typer.Exit
 
 
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the versions that matter."),
     ] = False,
 ) -> None: ...
 

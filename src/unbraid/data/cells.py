@@ -7,11 +7,6 @@ import numpy as np
 MOST_BYTES = 2**32  # of a sparse layer made dense
 
 
-def is_anndata(X: Any) -> bool:
-    """Whether X is an AnnData, by its type: the library itself is not needed."""
-    return any(parent.__name__ == "AnnData" and parent.__module__.startswith("anndata") for parent in type(X).__mro__)
-
-
 def column_of_cells(adata: Any, name: str) -> np.ndarray:
     """A column of ``obs``."""
     if name not in adata.obs:

@@ -11,7 +11,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unbraid.data.cells import column_of_cells, is_anndata, values_of_cells
 from unbraid.data.order import consecutive
 from unbraid.methods import EVIDENCE
 
@@ -175,12 +174,19 @@ class Observations:
         return "; ".join(f"{name} {mark}" for name, mark in marks.items())
 
 
+def is_anndata(X: Any) -> bool:
+    """Whether X is an AnnData, by its type: the library itself is not needed."""
+    return any(parent.__name__ == "AnnData" and parent.__module__.startswith("anndata") for parent in type(X).__mro__)
+
+
 def observe(X: Any, **evidence: Any) -> Observations:
     """X, which may be Observations already, with further evidence; what is given twice is refused.
 
     Of an AnnData, evidence may be given by the names of columns of ``obs``; the names of its cells name the rows.
     """
     if is_anndata(X):
+        from unbraid.data.cells import column_of_cells, values_of_cells
+
         named = {name: value for name, value in evidence.items() if isinstance(value, str)}
         evidence = evidence | {name: column_of_cells(X, column) for name, column in named.items()}
         X = Observations(values_of_cells(X), names=np.asarray(X.obs_names, dtype=str))

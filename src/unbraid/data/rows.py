@@ -353,6 +353,8 @@ class Rows:
         rules = copy(self)  # without the rows: what a task needs to check some of them
         rules.source, rules.on_read = None, _pass
         n = int(X.shape[0])
+        if n <= count:
+            random_state.random_sample(n)  # as many numbers as a pass draws: what follows is then the same
         rows = np.arange(n) if n <= count else distinct_numbers(n, count, random_state)
         parts = []
         for passed, done in picked_rows(X, rows, partial(rules._flat_as_declared, then=then)):

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.data.cells import is_anndata, values_of_cells
-from unbraid.data.observations import data_of
+from unbraid.data.observations import data_of, is_anndata
 
 SHOWN = 3  # shapes that an error lists
 BLOCK_BYTES = 32 * 2**20  # of the blocks that a Zarr array is read in, at least one of its chunks
@@ -103,6 +102,8 @@ def as_source(X: Any) -> tuple[Any, list[str] | None]:
     """Something with rows (an array or alike, a data set or :class:`Blocks`), and the column names of a frame."""
     X = data_of(X)
     if is_anndata(X):
+        from unbraid.data.cells import values_of_cells
+
         return values_of_cells(X), None
     if is_frame(X):
         _check_columns(X)

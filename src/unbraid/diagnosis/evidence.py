@@ -11,6 +11,7 @@ from unbraid.data.labels import parse_labels
 from unbraid.data.observations import Observations
 from unbraid.diagnosis.findings import Finding, finding, measured
 from unbraid.diagnosis.survey import MOST_ROWS
+from unbraid.estimator.summary import counted
 from unbraid.manifold.neighbors import Floats
 from unbraid.spectral.evidence import BY, autocorrelation, effective_share, evidence_turn, identical, rotation_for
 from unbraid.spectral.ica import whitening
@@ -97,8 +98,9 @@ def _by_labels(known: Observations, codes_of: CodesOf, rng: np.random.RandomStat
     needed = 2 * d + 1
     enough = values.shape[1] == d and len(rows) >= needed
     words = (
-        f"All {values.shape[1]} column(s) of labels are known in {len(rows)} rows; {d} factor(s) need {needed} rows"
-        + ("." if values.shape[1] == d else f" and {d} column(s).")
+        f"All columns of labels ({values.shape[1]}) are known in {len(rows)} rows; "
+        f"{counted(d, 'factor')} need {needed} rows"
+        + ("." if values.shape[1] == d else f" and {counted(d, 'column')}.")
     )
     count = finding("labelled_rows", enough, float(len(rows)), words, threshold=float(needed))
     if not enough:
@@ -158,7 +160,7 @@ def pair_finding(pairs: NDArray[np.intp], codes: Floats, rng: np.random.RandomSt
 
 
 def _too_few(pairs: int, codes: int = 0) -> Finding:
-    of = f" and {codes} code(s)" if codes else ""
+    of = f" and {counted(codes, 'code')}" if codes else ""
     return finding("pair_sparsity", None, None, f"{pairs} pairs of rows that differ{of}: too few to compare.")
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from unbraid.data.rows import Rows
 from unbraid.diagnosis.findings import Finding, finding, measured
+from unbraid.estimator.summary import counted
 from unbraid.manifold.neighbors import Floats, distinct_rows
 from unbraid.manifold.reduction import FINEST, Look, Reduction, affordable_rows, reduce_rows, wide_rows
 from unbraid.manifold.spectra import structure
@@ -130,7 +131,7 @@ def survey_of(X: Any, n_factors: int | str, rng: np.random.RandomState) -> tuple
     first = distinct_rows(points)[0]
     if len(first) < FEWEST_ROWS:
         raise ValueError(
-            f"X has {len(first)} distinct row(s), and a diagnosis needs at least {FEWEST_ROWS}. Provide more data, or "
+            f"X has {len(first)} distinct rows, and a diagnosis needs at least {FEWEST_ROWS}. Provide more data, or "
             "choose a method by name."
         )
     structured = structure(sample, rng)
@@ -216,13 +217,13 @@ def _dimension(survey: Survey) -> Finding:
     estimate, d = survey.look.dimension, survey.d
     few = d <= MOST_FACTORS
     if estimate is None:
-        return finding("dimension_gap", True if few else None, float(d), f"{d} factor(s), as specified.")
+        return finding("dimension_gap", True if few else None, float(d), f"{counted(d, 'factor')}, as specified.")
     if survey.points.shape[1] == 1:
         return finding("dimension_gap", True, 1.0, "1 factor: the data vary along a single line.")
     if not estimate.clear:
-        words = f"The local spectra show no clear gap; the best guess is {d} factor(s)."
+        words = f"The local spectra show no clear gap; the best guess is {counted(d, 'factor')}."
         return finding("dimension_gap", None, float(estimate.gap), words)
-    words = f"{d} factor(s): the local spectra fall by a factor of {min(estimate.gap, 1e9):.3g} after them."
+    words = f"{counted(d, 'factor')}: the local spectra fall by a factor of {min(estimate.gap, 1e9):.3g} after them."
     more = "" if few else f" More than {MOST_FACTORS} cannot be unrolled from {len(survey.points)} points."
     return finding("dimension_gap", True if few or survey.flat else None, float(estimate.gap), words + more)
 
@@ -238,7 +239,7 @@ def _noise(survey: Survey) -> Finding:
 def _linear(survey: Survey) -> Finding:
     left = float(survey.look.reduction.residuals[min(survey.d, len(survey.look.reduction.residuals)) - 1])
     words = (
-        f"{survey.d} principal component(s) hold all but {100 * left:.2g} % of the variance, "
+        f"Outside {counted(survey.d, 'principal component')} there is {100 * left:.2g} % of the variance, "
         + ("and the rest is noise: the data are flat, and a linear method is exact."
            if survey.flat else "so the data are curved: a linear method is not enough.")
     )  # fmt: skip

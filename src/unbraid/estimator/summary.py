@@ -123,6 +123,15 @@ def title_of(model: Any) -> str:
     return method.title if method else type(model).__name__
 
 
+def counted(n: int, what: str) -> str:
+    """A number and what it counts.
+
+    >>> counted(1, "piece"), counted(0, "orphan")
+    ('1 piece', '0 orphans')
+    """
+    return f"{n} {what}{'' if n == 1 else 's'}"
+
+
 def codes_in_words(columns: Iterable[int]) -> str:
     """Columns of the codes under the names that they have on every page, counted from 1.
 

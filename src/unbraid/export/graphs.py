@@ -27,10 +27,10 @@ class Graphs:
     Attributes
     ----------
     encoder : torch module
-        From float32 rows (n, *row_shape_) in the model's unit (pictures in [0, 1]) to codes (n, n_codes).
+        From float32 rows ``(n, *row_shape_)`` in the model's unit (pictures in [0, 1]) to codes (n, n_codes).
     decoder : torch module or None
         From codes to rows.
-    rows : ndarray (n, *row_shape_)
+    rows : ndarray (n, ...)
         Examples on which graphs and model are compared, in the model's unit.
     """
 

@@ -12,10 +12,17 @@ from scipy.sparse.csgraph import connected_components, dijkstra, minimum_spannin
 from scipy.spatial.distance import pdist, squareform
 
 from unbraid.manifold.neighbors import Floats, graph_of, nearest, neighborhoods
+from unbraid.trust.table import FIGURES
 
 # By dimension: neighbours, and the offset of their mean beyond which a point lies at an edge.
 EDGE = {1: (30, 0.70), 2: (30, 0.45), 3: (40, 0.40)}
 TREE_POINTS = 1000
+CURVE = 0.6  # share of the points on the longest path of their minimum spanning tree: of a sheet it has far fewer
+CLEARLY = 0.75  # of the least edge: noise hides some of it
+PART_NEIGHBORS, FEWEST_IN_PARTS = 13, 100
+THIN, THICK = 10**-1.2, 10**-0.8  # ratios of eigenvalues
+BETWEEN = 0.25  # points in between, relative to the smaller part
+FEWEST_AT_EDGES = 200  # points of which enough lie at an edge to count them
 PIECE_NEIGHBORS = 10
 ONE_DIRECTION, SAME_SCALE = 2.5, (0.6, 1.2)  # what noise exceeds, and between which curvature and repeated rows are not
 STRAY = 4.0  # times the distance of a point to its tenth neighbour: farther points are not its neighbours
@@ -221,15 +228,92 @@ def end_distance(points: Floats, rng: np.random.RandomState) -> float:
     """
     if len(points) > TREE_POINTS:
         points = points[rng.permutation(len(points))[:TREE_POINTS]]
-    tree = minimum_spanning_tree(squareform(pdist(points)))
-    start = int(np.argmax(dijkstra(tree, directed=False, indices=[0])[0]))
+    return _longest_path(points, minimum_spanning_tree(squareform(pdist(points))))[0]
+
+
+def _longest_path(points: Floats, tree: csr_array) -> tuple[float, float]:
+    """Of the longest path of a tree: distance of its ends in units of its longest step, share of the points on it."""
+    reach = dijkstra(tree, directed=False, indices=[0])[0]
+    start = int(np.argmax(np.where(np.isfinite(reach), reach, 0.0)))
     reach, before = (row[0] for row in dijkstra(tree, directed=False, indices=[start], return_predecessors=True))
-    end = step = int(np.argmax(reach))
-    longest = 0.0
+    end = step = int(np.argmax(np.where(np.isfinite(reach), reach, 0.0)))
+    longest, steps = 0.0, 1
     while step != start:
         longest = max(longest, float(reach[step] - reach[before[step]]))
-        step = int(before[step])
-    return float(np.linalg.norm(points[start] - points[end]) / max(longest, 1e-300))
+        step, steps = int(before[step]), steps + 1
+    return float(np.linalg.norm(points[start] - points[end]) / max(longest, 1e-300)), steps / len(points)
+
+
+def is_closed(points: Floats, d: int, rng: np.random.RandomState) -> bool:
+    """Whether points of a d-dimensional fit go around a loop: a curve whose ends meet, or too little edge.
+
+    Parameters
+    ----------
+    points : array (n, features)
+        Distinct points.
+    d : int
+    rng : numpy.random.RandomState
+        Draws 1000 of them, if there are more.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> t = np.linspace(0, 2 * np.pi, 72, endpoint=False)
+    >>> turn, rng = np.column_stack([np.cos(t), np.sin(t)]), np.random.RandomState(0)
+    >>> [is_closed(points, d, rng) for points in (turn, turn[:60]) for d in (1, 2)]
+    [True, True, False, False]
+    """
+    if len(points) > TREE_POINTS:
+        points = points[np.sort(rng.permutation(len(points))[:TREE_POINTS])]
+    n, k = len(points), min(PIECE_NEIGHBORS, len(points) - 1)
+    distances, near = neighborhoods(points, k + 1)
+    steps = (distances[:, 1:].ravel(), (np.repeat(np.arange(n), k), near[:, 1:].ravel()))
+    ends, share = _longest_path(points, minimum_spanning_tree(csr_array(steps, shape=(n, n))))
+    if (d == 1 or share > CURVE) and not FIGURES["end_distance"].holds(ends):
+        return True
+    if d not in EDGE or n < FEWEST_AT_EDGES or (d > 1 and share > CURVE):
+        return False
+    return edge_ratio(points, d) < CLEARLY * FIGURES["edge"].limit(d)
+
+
+def thin_part(points: Floats) -> tuple[int, NDArray[np.bool_]] | None:
+    r"""The part of the points that has fewer dimensions than the rest, such as a line beside a sheet, and how many.
+
+    The local spectra of 13 points fall by :math:`\lambda_{j+1} / \lambda_j`, median over neighbours. A part of
+    dimension j is where that is below .06, if it is above .16 elsewhere and hardly anywhere in between.
+
+    Parameters
+    ----------
+    points : array (n, features)
+
+    Returns
+    -------
+    int, array (n,) of bool; or None
+        None where all points have the same dimension, or below 100 points.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> sheet, line = np.c_[rng.uniform(size=(200, 2)), np.zeros(200)], np.c_[np.zeros((100, 2)), rng.uniform(size=100)]
+    >>> dim, part = thin_part(np.concatenate([sheet, line]))
+    >>> dim, int(part[:200].sum()) < 10, int(part[200:].sum()) > 90, thin_part(sheet) is None
+    (1, True, True, True)
+    """
+    if len(points) < FEWEST_IN_PARTS:
+        return None
+    _, near = neighborhoods(points, PART_NEIGHBORS)
+    around = points[near] - points[near].mean(axis=1, keepdims=True)
+    spectra = np.maximum(np.linalg.eigvalsh(around.transpose(0, 2, 1) @ around)[:, ::-1], 1e-300)
+    for j in range(min(3, points.shape[1] - 1)):
+        fall = np.median((spectra[:, j + 1] / spectra[:, j])[near], axis=1)
+        thin, thick = fall < THIN, fall > THICK
+        smaller = min(thin.mean(), thick.mean())
+        if smaller >= SMALL_PIECE and 1 - thin.mean() - thick.mean() <= BETWEEN * smaller:
+            return j + 1, thin
+    return None
 
 
 def torus(n: int, d: int, rng: np.random.RandomState) -> Floats:

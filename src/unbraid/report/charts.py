@@ -115,7 +115,7 @@ def plot_sampled_points(samples: ArrayLike, X: ArrayLike, labels: ArrayLike | No
         rows = some_of(len(points), most)
         colours: Any = {"color": BLUE}
         if title == "samples" and kinds is not None:
-            colours = {"c": kinds[rows], "cmap": "tab10" if kinds.max() < 10 else "turbo"}
+            colours = {"c": kinds[rows], "cmap": "tab10" if kinds.max() < 10 else "viridis"}
         ax.scatter(*((points[rows] - centre) @ directions.T).T, s=4, linewidths=0, alpha=0.7, **colours)
         ax.set_title(title, fontsize=10)
         quiet(ax)

@@ -67,7 +67,7 @@ def plot_factor_maps(
         else:
             a, b = np.sort(np.argsort(-np.abs(correlation[:, j]), kind="stable")[:2])
             low, high = (-np.pi, np.pi) if j in angles else np.quantile(y[:, j], [0.01, 0.99])  # without stray points
-            colours = {"cmap": "twilight" if j in angles else "turbo", "vmin": low, "vmax": high}
+            colours = {"cmap": "twilight" if j in angles else "viridis", "vmin": low, "vmax": high}
             ax.scatter(z[:, a], z[:, b], c=y[:, j], s=6, linewidths=0, **colours)
             ax.set(xlabel=names[a], ylabel=names[b])
             ax.set_box_aspect(1)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from html import escape
 from importlib.resources import files
+from math import isnan
 from pathlib import Path
 from typing import Any, Self
 
@@ -72,7 +73,7 @@ class Report:
 
     def code(self, text: str) -> Self:
         """Commands or code, as they stand."""
-        return self._add(f"<pre>{escape(text)}</pre>")
+        return self._add(f'<pre tabindex="0">{escape(text)}</pre>')
 
     def table(
         self, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, marked: int | None = None, folded: str = ""
@@ -91,7 +92,8 @@ class Report:
             + "</tr>"
             for i, row in enumerate(body)
         )
-        table = f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table></div>'
+        grid = f"<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"
+        table = f'<div class="scroll" tabindex="0" role="group" aria-label="Table">{grid}</div>'
         return self._add(f"<details><summary>{escape(folded)}</summary>{table}</details>" if folded else table)
 
     def figure(self, figure: Any, caption: str = "") -> Self:
@@ -99,7 +101,7 @@ class Report:
         return self._add(_image(figure, caption))
 
     def figures(self, pairs: Iterable[tuple[Any, str]]) -> Self:
-        """Figures side by side where there is room."""
+        """Figures of one size side by side: in one row where there is room, below each other on a phone."""
         return self._add('<div class="figures">' + "".join(_image(f, c) for f, c in pairs) + "</div>")
 
     def html(self) -> str:
@@ -166,4 +168,6 @@ def _cell(value: Any) -> str:
     if not _is_number(value) or hasattr(value, "__index__"):
         return str(value)
     number = float(value)
+    if isnan(number):
+        return "–"
     return f"{number:.3f}" if number == 0 or 1e-3 <= abs(number) < 1e4 else f"{number:.3g}"

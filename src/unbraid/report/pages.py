@@ -21,6 +21,7 @@ PICTURES = dict.fromkeys(("eigenvalues", "sampled points", "selection", "spectru
 PICTURES |= {"kl": "training", "losses": "training", "samples": "decoded", "subspaces": "subspaces"}
 ENDS = 3  # rows that are named at each end of a code
 SHOWN, RECONSTRUCTED = 24, 200  # pictures of the data, and rows that are decoded again
+LONG = 6  # rows of a table that is folded if it has more
 
 
 def fit_report(
@@ -222,8 +223,8 @@ def add_trust(page: Report, fit: Fitted) -> None:
         page.text("Causes, remedies, and when to ignore them:").code(more)
 
 
-def add_section(page: Report, section: Section, sample: NDArray, *, folded: bool = False) -> None:
-    """A section of a model's summary; ``folded`` hides its table behind a line."""
+def add_section(page: Report, section: Section, sample: NDArray) -> None:
+    """A section of a model's summary; a long table is hidden behind a line."""
     page.section(section.title).text(*section.text)
     if section.picture:
         if section.picture not in PICTURES:
@@ -233,7 +234,7 @@ def add_section(page: Report, section: Section, sample: NDArray, *, folded: bool
         draw = getattr(module, f"plot_{section.picture.replace(' ', '_')}")
         page.figure(draw(**data), section.caption)
     if section.columns:
-        hidden = f"All {len(section.rows)} rows" if folded else ""
+        hidden = f"All {len(section.rows)} rows" if len(section.rows) > LONG else ""
         page.table(section.columns, section.rows, marked=section.marked, folded=hidden)
 
 
@@ -287,7 +288,7 @@ def demo_page(fits: Sequence[Fitted], lead: str) -> Report:
     for fit in sorted(fits, key=lambda fit: fit is not best):
         add_trust(page, fit)
         for section in fit.summary.sections:
-            add_section(page, section, fit.sample, folded=fit is not best)
+            add_section(page, section, fit.sample)
     page.section("Next steps").code(
         "unbraid fit DATA --factors 2 --out RUN      # DATA: .npy, .npz, .h5, .zarr, a folder of images, a data set\n"
         "unbraid explore RUN                         # explore its factors in the browser; also: unbraid demo --open\n"

@@ -23,9 +23,9 @@ class StudyPage(Report):
     """A report whose tables sort at a click and can be filtered, by a script in the page itself."""
 
     def strips(self, folded: str, strips: Iterable[tuple[str, str, NDArray]]) -> "StudyPage":
-        """Pictures of runs (run, caption, uint8 image) behind a line; ``#run-ID`` leads to one."""
+        """Pictures of runs (run, caption, uint8 image) behind a line; ``#run-`` and eight letters lead to one."""
         figures = "".join(
-            f'<figure id="run-{escape(run)}"><img src="{png(image)}" alt="Traversal of {escape(caption)}">'
+            f'<figure id="run-{escape(run[:8])}"><img src="{png(image)}" alt="Traversal of {escape(caption)}">'
             f"<figcaption>{escape(caption)}</figcaption></figure>"
             for run, caption, image in strips
         )
@@ -72,7 +72,8 @@ def study_page(
     for answer in answers:
         _add_answer(page, answer)
     page.section("All runs").text("A click on a column's name sorts by it.")
-    _add_table(page, runs.assign(strength=[f"{x:g}" if x == x else "" for x in runs["strength"]]))
+    shown = {"run": runs["run"].str[:8], "strength": [f"{x:g}" if x == x else "" for x in runs["strength"]]}
+    _add_table(page, runs.assign(**shown), folded=f"{len(runs)} runs with their scores")
     _add_strips(page, runs, strips or {})
     return page
 

@@ -61,7 +61,7 @@ def plot_kl(
 
     fig, ax = chart(6.0, 3.2)
     order = np.argsort(-kl[-1], kind="stable")
-    colours = colormaps["turbo"](np.linspace(0.05, 0.95, min(top, len(order))))
+    colours = colormaps["viridis"](np.linspace(0.05, 0.95, min(top, len(order))))
     for rank, j in enumerate(order):
         label = f"{f'code {j + 1}' if names is None else names[j]}: {kl[-1, j]:.2f}"
         style = {"color": colours[rank], "label": label} if rank < top else {"color": "#cccccc", "zorder": 1}

@@ -196,7 +196,7 @@ def _curves(rows: NDArray, values: NDArray[np.float64], names: Sequence[str]) ->
     from matplotlib import colormaps
 
     fig, axes = panels(len(rows), 2, 4.2, 2.6)
-    colours = colormaps["turbo"](np.linspace(0.05, 0.95, rows.shape[1]))
+    colours = colormaps["viridis"](np.linspace(0.05, 0.95, rows.shape[1]))
     for j, ax in enumerate(axes):
         for curve, value, colour in zip(rows[j].reshape(len(colours), -1), values[j], colours):
             ax.plot(curve, color=colour, linewidth=1, marker="." if len(curve) < 30 else "", label=f"{value:.3g}")

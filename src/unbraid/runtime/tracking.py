@@ -17,6 +17,8 @@ from typing import Any, Protocol
 
 from unbraid.runtime.extras import require
 
+__all__ = ["MLflow", "TensorBoard", "Tracker", "WandB", "tracking"]
+
 Figures = Mapping[str, float]
 # The tracker, and how often each name was taken: the second VAE of a run is ``VAE-2``.
 _active: ContextVar["tuple[Tracker, Counter[str]] | None"] = ContextVar("tracker", default=None)
@@ -56,15 +58,18 @@ class MLflow:
         self.run_id = self._client.create_run(at, run_name=run_name).info.run_id
 
     def parameters(self, values: Mapping[str, Any]) -> None:
+        """Settings, each given once."""
         for name, value in values.items():
             self._client.log_param(self.run_id, name, value)
 
     def figures(self, values: Figures, step: int) -> None:
+        """Numbers of one step."""
         now = int(time.time() * 1000)
         metrics = [self._entities.Metric(name, value, now, step) for name, value in values.items()]
         self._client.log_batch(self.run_id, metrics=metrics)
 
     def close(self, failed: bool) -> None:
+        """End the run, after an error if ``failed``."""
         self._client.set_terminated(self.run_id, "FAILED" if failed else "FINISHED")
 
 
@@ -82,9 +87,11 @@ class WandB:
         self._run = require("wandb", "wandb").init(project=project, **settings)
 
     def parameters(self, values: Mapping[str, Any]) -> None:
+        """Settings, each given once."""
         self._run.config.update(dict(values))
 
     def figures(self, values: Figures, step: int) -> None:
+        """Numbers of one step."""
         # Their one counter only rises, and several models are trained in a run: the step is a figure, as they advise.
         for room in {name.partition("/")[0] for name in values}:
             self._run.define_metric(f"{room}/*", step_metric=f"{room}/step")
@@ -92,6 +99,7 @@ class WandB:
             self._run.log({**mine, f"{room}/step": step})
 
     def close(self, failed: bool) -> None:
+        """End the run, after an error if ``failed``."""
         self._run.finish(exit_code=int(failed))
 
 
@@ -108,14 +116,17 @@ class TensorBoard:
         self._events = require("torch.utils.tensorboard", "torch").SummaryWriter(str(Path(folder)))
 
     def parameters(self, values: Mapping[str, Any]) -> None:
+        """Settings, each given once."""
         for name, value in values.items():
             self._events.add_text(name, str(value))
 
     def figures(self, values: Figures, step: int) -> None:
+        """Numbers of one step."""
         for name, value in values.items():
             self._events.add_scalar(name, value, step)
 
     def close(self, failed: bool) -> None:
+        """End the run, after an error if ``failed``."""
         self._events.close()
 
 

@@ -23,7 +23,7 @@ from unbraid.manifold.spectra import has_structure
 from unbraid.runtime.determinism import check_random_state, one_blas_thread
 from unbraid.runtime.extras import require
 from unbraid.runtime.progress import bar
-from unbraid.spectral.diagnostics import Diagnostics, data_concerns, diagnose, warn_of
+from unbraid.spectral.diagnostics import Diagnostics, Shape, data_concerns, diagnose, shape_concerns, shape_of, warn_of
 from unbraid.spectral.extension import LocalMaps
 from unbraid.spectral.ica import Rotation, Whitening, whitening
 from unbraid.spectral.landmarks import POOL, Embedded, embed_more, embed_points, solved
@@ -206,6 +206,7 @@ class SpectralEstimator(Screened):
         self.reduction_, self.screen_ = look.reduction, look.screen
         number = number_of_factors(self.n_factors, look, data.n_features)
         settings = self._settings(number.value)
+        self._shape = shape_of(look, number.value)
         # Thousands of small products are slower, not faster, when each is shared among threads.
         with one_blas_thread(), bar("fit", show=self.progress) as advance:
             return replace(embed_points(look, self.n_landmarks, settings, rng, advance), wide=look.wide), number
@@ -228,6 +229,7 @@ class SpectralEstimator(Screened):
         look = look.truncated(max(look.reduction.size_for(FINEST), self._fewest_components()))
         self.reduction_, self.screen_ = look.reduction, look.screen
         number = number_of_factors(self.n_factors, look, data.n_features)
+        self._shape = shape_of(look, number.value)
         self._list_odd(X)
         with one_blas_thread(), bar("fit", show=self.progress) as advance:
             found = replace(solved(look.points, self._settings(number.value), rng, advance), wide=look.wide)
@@ -241,6 +243,7 @@ class SpectralEstimator(Screened):
 
     def _embed_from(self, start: Start, data: Rows, rng: np.random.RandomState) -> tuple[Embedded, Number]:
         self.reduction_, self.screen_ = start.look.reduction, start.look.screen
+        self._shape = shape_of(start.look, start.number.value)
         with bar("read", show=self.progress) as data.on_read:
             pool = data.sample(POOL, rng, then=self._place)
         with one_blas_thread(), bar("fit", show=self.progress) as advance:
@@ -374,7 +377,16 @@ class SpectralEstimator(Screened):
             found, self.maps_, rotation, codes, rng, n_features=len(self.reduction_.mean), pca_residual=residual,
             kind=self.kind, unsure=number.doubt,
         )  # fmt: skip
-        self.diagnostics_ = replace(shown, concerns=data_concerns(self) + shown.concerns)
+        self.pieces_: dict[int, NDArray[np.intp]] = {}
+        shape: Shape = self.__dict__.pop("_shape")
+        if shape.thin is not None:
+            dim, part = shape.thin
+            numbers = np.delete(np.arange(len(part) + len(self.outliers_)), self.outliers_)
+            numbers = numbers if shape.rows is None else shape.rows
+            self.pieces_ = {dim: numbers[part], dim + 1: numbers[~part]}
+        boxed = rotation is not None and self.kind != "laplacian"
+        shaped = shape_concerns(shape, self.pieces_, codes if boxed else codes[:0])
+        self.diagnostics_ = replace(shown, concerns=data_concerns(self) + shaped + shown.concerns)
 
 
 def bounded(codes: Floats, odd: NDArray[np.bool_], bounds: Floats) -> Floats:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.estimator.summary import codes_in_words
+from unbraid.estimator.summary import codes_in_words, counted
 from unbraid.manifold.neighbors import Floats, distinct_rows, isometry, neighbor_pairs, neighborhoods
-from unbraid.manifold.reduction import WIDE_ROWS
-from unbraid.manifold.surroundings import apart, left_over
+from unbraid.manifold.reduction import WIDE_ROWS, Look
+from unbraid.manifold.surroundings import apart, is_closed, left_over, thin_part
 from unbraid.spectral.extension import LocalMaps
 from unbraid.spectral.figures import (
     LOCAL_COMPONENTS,
@@ -23,11 +23,13 @@ from unbraid.spectral.ica import FASTICA, Rotation, excess_kurtosis
 from unbraid.spectral.landmarks import Embedded
 from unbraid.spectral.trial import EDGE_NEIGHBORS, EDGE_POINTS
 from unbraid.trust.expected import ExpectedMCC, guess_of, not_simulated
-from unbraid.trust.support import dependence, near_gaussian
+from unbraid.trust.support import dependence, near_gaussian, unfilled
 from unbraid.trust.table import FIGURES
 from unbraid.trust.warnings import emit, format_warning
 
 SHOWN = 10  # rows or columns that a message lists
+MOST_IN_PARTS = 5000  # points among which parts of another dimension are looked for
+FEWEST_SHAPED, FEWEST_BOXED = 50, 250  # points that show a loop, and codes that show an empty corner
 
 if TYPE_CHECKING:  # refits are imported where they are asked for
     from unbraid.spectral.refits import Reliability
@@ -117,14 +119,14 @@ class Diagnostics:
     def __str__(self) -> str:
         lines = [
             f"local isometry    {self.local_isometry:.3f}",
-            f"eigengap          {self.eigengap:.3g} ({self.n_redundant} redundant eigenvector(s) skipped)",
+            f"eigengap          {self.eigengap:.3g} ({counted(self.n_redundant, 'redundant eigenvector')} skipped)",
             f"participation     {', '.join(f'{p:.2f}' for p in self.participation)}",
             f"ICA stability     {self.ica_stability:.3f} with and without density weights "
             f"({100 * self.ica_converged:.0f} % of starts converged)",
             f"excess kurtosis   {', '.join(f'{k:+.2f}' for k in self.kurtosis)}",
             f"extension error   {self.extension_error:.3g} standard deviations",
-            f"neighbour graph   {self.n_graph_components} piece(s), {self.n_orphans} orphan(s), "
-            f"{self.n_duplicates} duplicate(s)",
+            f"neighbour graph   {counted(self.n_graph_components, 'piece')}, {counted(self.n_orphans, 'orphan')}, "
+            f"{counted(self.n_duplicates, 'duplicate')}",
             f"PCA residual      {100 * self.pca_residual:.2f} % of the variance",
         ]
         if len(self.rotation_uncertainty):
@@ -274,6 +276,50 @@ def concerns_of(figures: dict[str, Any], *, with_ica: bool, kind: str) -> list[s
         found.append(format_warning("UB206", error=figures["extension_error"]))
     if fails("left_over"):
         found.append(format_warning("UB306", share=100 * figures["left_over"]))
+    return found
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What the points show before they are embedded.
+
+    Attributes
+    ----------
+    closed : bool
+        Whether they go around a loop.
+    thin : tuple of int and array of bool, or None
+        A part of fewer dimensions: how many, and which points.
+    rows : array of int or None
+        The numbers of the points; None if these are all rows that are no outliers.
+    """
+
+    closed: bool
+    thin: tuple[int, NDArray[np.bool_]] | None
+    rows: NDArray[np.intp] | None
+
+
+def shape_of(look: Look, d: int) -> Shape:
+    """Of the examined points, for a fit of d factors."""
+    points = np.ascontiguousarray(look.points[:, :LOCAL_COMPONENTS])
+    distinct = points[distinct_rows(points)[0]]
+    closed = len(distinct) >= FEWEST_SHAPED and is_closed(distinct, d, np.random.RandomState(0))
+    thin = thin_part(points) if len(distinct) == len(points) <= MOST_IN_PARTS else None
+    return Shape(closed, thin, look.rows)
+
+
+def shape_concerns(shape: Shape, pieces: dict[int, NDArray[np.intp]], boxed: Floats) -> list[str]:
+    """Loops, parts of another dimension, and codes (``boxed``) that do not fill a box though they should."""
+    found = []
+    if pieces:
+        dim, other = sorted(pieces)
+        count, others = len(pieces[dim]), len(pieces[other])
+        found.append(format_warning("UB115", count=count, dimension=dim, rows=_some(pieces[dim]), others=others))
+    if shape.closed:
+        found.append(format_warning("UB116"))
+    elif len(boxed) >= FEWEST_BOXED:
+        figure = unfilled(boxed, np.random.RandomState(0))
+        if not FIGURES["unfilled"].holds(figure):
+            found.append(format_warning("UB117", figure=figure, usual=FIGURES["unfilled"].limit()))
     return found
 
 

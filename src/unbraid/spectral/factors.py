@@ -180,6 +180,9 @@ class HessianICA(FollowedByICA, HessianEigenmaps):
         Rows that were left out of the fit.
     mended_ : array of int
         Rows with cells that were filled.
+    pieces_ : dict of int to array of int
+        Rows by dimension, where the data have parts of different dimension (the larger number stands for "or more");
+        else empty.
     screen_ : Screen or None
         The rule for both; None if nothing was wrong with the data.
     maps_ : LocalMaps

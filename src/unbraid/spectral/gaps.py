@@ -125,5 +125,5 @@ def _solved(centred: Floats, there: NDArray[np.bool_], W: Floats, noise: float) 
     d = W.shape[1]
     outer = (W[:, :, None] * W[:, None, :]).reshape(len(W), d * d)
     M = (there @ outer).reshape(-1, d, d) + noise * np.eye(d)
-    inverse = np.linalg.inv(M)
+    inverse = np.asarray(np.linalg.inv(M), dtype=np.float64)
     return np.einsum("ikl,il->ik", inverse, centred @ W), noise * inverse

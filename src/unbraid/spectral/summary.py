@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unbraid.estimator.summary import Fact, Section, Summary, codes_in_words, title_of
+from unbraid.estimator.summary import Fact, Section, Summary, codes_in_words, counted, title_of
 from unbraid.spectral.diagnostics import Diagnostics
 from unbraid.spectral.selection import Selection, score
 
@@ -138,8 +138,8 @@ def _facts(d: Diagnostics) -> list[Fact]:
         Fact.of("extension_error", f"{d.extension_error:.3g}"),
         Fact(
             "neighbour graph",
-            f"{d.n_graph_components} piece(s)",
-            f"{d.n_orphans} orphan(s), {d.n_duplicates} duplicate(s).",
+            counted(d.n_graph_components, "piece"),
+            f"{counted(d.n_orphans, 'orphan')}, {counted(d.n_duplicates, 'duplicate')}.",
         ),
         Fact.of("pca_residual", f"{100 * d.pca_residual:.2f} %"),
     ]

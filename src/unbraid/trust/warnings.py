@@ -15,6 +15,8 @@ from sklearn.exceptions import ConvergenceWarning as _ConvergenceWarning
 
 from unbraid.trust.table import FIGURES
 
+__all__ = ["AssumptionWarning", "Code", "ConvergenceWarning", "DataWarning", "TrustWarning", "UnbraidWarning"]
+
 
 class UnbraidWarning(UserWarning):
     """Parent of all warnings of this package."""

@@ -39,8 +39,8 @@ class Agreement(Answer):
     def figure(self) -> Any:
         """The matrix of rank correlations of each data set, in percent."""
         n = len(next(iter(self.matrices.values())))
-        side = max(2.6, 0.34 * n + 1.3)
-        fig, axes = panels(len(self.matrices), 2, side + 0.4, side)
+        side = max(2.6, 0.42 * n + 1.3)
+        fig, axes = panels(len(self.matrices), 1 if n > 8 else 2, side + 0.4, side)  # wide ones below each other
         for ax, (dataset, matrix) in zip(axes, self.matrices.items()):
             heat_matrix(ax, matrix, dataset)
         return fig
@@ -54,10 +54,10 @@ def heat_matrix(ax: Any, correlations: pd.DataFrame, title: str) -> None:
     ax.imshow(values, cmap="RdBu_r", vmin=-100, vmax=100, aspect="auto")
     for i, j in np.ndindex(values.shape):
         if np.isfinite(values[i, j]):
-            ax.text(j, i, f"{values[i, j]:.0f}", ha="center", va="center", fontsize=6.5,
+            ax.text(j, i, f"{values[i, j]:.0f}", ha="center", va="center", fontsize=7.5,
                     color="white" if abs(values[i, j]) > 60 else "black")  # fmt: skip
-    ax.set_xticks(range(len(columns)), columns, rotation=45, ha="right", fontsize=7)
-    ax.set_yticks(range(len(rows)), rows, fontsize=7)
+    ax.set_xticks(range(len(columns)), columns, rotation=45, ha="right", fontsize=8)
+    ax.set_yticks(range(len(rows)), rows, fontsize=8)
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
 

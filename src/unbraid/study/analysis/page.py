@@ -5,6 +5,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from unbraid.estimator.summary import counted
 from unbraid.report.study import StudyPage, study_page
 from unbraid.study.analysis.agreement import agreement
 from unbraid.study.analysis.answers import Answer, Unanswerable
@@ -64,7 +65,8 @@ def _lead(runs: Any) -> str:
     seeds = " to ".join(map(str, sorted({settings.min(), settings.max()})))
     return (
         f"{len(runs)} runs ({', '.join(f'{n} {status}' for status, n in counts.items())}): "
-        f"{runs['dataset'].nunique()} data set(s), {runs['method'].nunique()} method(s), {len(settings)} settings, "
+        f"{counted(runs['dataset'].nunique(), 'data set')}, {counted(runs['method'].nunique(), 'method')}, "
+        f"{counted(len(settings), 'setting')}, "
         f"{seeds} seeds each; {runs['seconds'].sum() / 3600:.1f} hours of computing."
     )
 

@@ -1,4 +1,7 @@
-"""The directive ``.. benchmark-results::``: ``benchmarks/RESULTS.md`` as sections of a page, kept once."""
+"""``.. markdown-file:: PATH``: a file of the repository, such as the changelog, as sections of a page.
+
+``.. measured-table:: NAME``: the table of ``benchmarks/RESULTS.md`` below the line ``<!--table: NAME-->``.
+"""
 
 import re
 from pathlib import Path
@@ -7,16 +10,18 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-RESULTS = Path(__file__).parents[1] / "benchmarks" / "RESULTS.md"
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "benchmarks" / "RESULTS.md"
 
 
 def sections(text: str) -> list[nodes.Node]:
-    """Sections of a Markdown text, as far as RESULTS.md goes: headings, paragraphs, tables, code and bold words."""
+    """Sections of a Markdown text, as far as the files here go: headings, paragraphs, lists, tables and words."""
     top: list[nodes.Node] = []
     at: dict[int, nodes.section] = {}
-    for block in re.split(r"\n\s*\n", text):
+    text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
+    for block in re.split(r"\n\s*\n", re.sub(r"^(#.*)\n(?!\n)", r"\1\n\n", text, flags=re.MULTILINE)):
         heading = re.match(r"(#{2,3}) (.*)", block)
-        if block.startswith("# "):
+        if block.startswith("# ") or not block.strip():
             continue  # the page has its own title
         if heading:
             depth, title = len(heading[1]), heading[2]
@@ -25,8 +30,17 @@ def sections(text: str) -> list[nodes.Node]:
             (at[max(at)] if at else top).append(section)
             at[depth] = section
         else:
-            (at[max(at)] if at else top).append(table(block) if block.startswith("|") else paragraph(block))
+            (at[max(at)] if at else top).append(body(block))
     return top
+
+
+def body(block: str) -> nodes.Node:
+    if block.startswith("|"):
+        return table(block)
+    if block.startswith("- "):
+        items = re.split(r"^- ", block, flags=re.MULTILINE)[1:]
+        return nodes.bullet_list("", *(nodes.list_item("", paragraph(item)) for item in items))
+    return paragraph(block)
 
 
 def paragraph(block: str) -> nodes.Node:
@@ -34,13 +48,16 @@ def paragraph(block: str) -> nodes.Node:
 
 
 def words(text: str) -> list[nodes.Node]:
-    """Text with `code` and **bold** words."""
+    """Text with `code`, **bold** words and [links](address)."""
     found: list[nodes.Node] = []
-    for part in re.split(r"(`[^`]+`|\*\*[^*]+\*\*)", text):
+    for part in re.split(r"(`[^`]+`|\*\*[^*]+\*\*|\[[^]]+\]\(https:[^)]+\))", text):
         if part.startswith("`"):
             found.append(nodes.literal("", part[1:-1]))
         elif part.startswith("**"):
             found.append(nodes.strong("", part[2:-2]))
+        elif part.startswith("[") and part.endswith(")"):
+            name, address = part[1:-1].split("](")
+            found.append(nodes.reference("", name, refuri=address))
         elif part:
             found.append(nodes.Text(part))
     return found
@@ -61,12 +78,27 @@ def row(cells: list[str], width: int) -> nodes.row:
     return nodes.row("", *(nodes.entry("", nodes.paragraph("", "", *words(cell))) for cell in cells))
 
 
-class BenchmarkResults(SphinxDirective):
+class MarkdownFile(SphinxDirective):
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        path = ROOT / self.arguments[0]
+        self.env.note_dependency(str(path))
+        return sections(path.read_text(encoding="utf-8"))
+
+
+class MeasuredTable(SphinxDirective):
+    required_arguments = 1
+
     def run(self) -> list[nodes.Node]:
         self.env.note_dependency(str(RESULTS))
-        return sections(RESULTS.read_text(encoding="utf-8"))
+        found = re.search(rf"<!--table: {self.arguments[0]}-->\n((?:\|.*\n)+)", RESULTS.read_text(encoding="utf-8"))
+        if found is None:
+            raise self.error(f"RESULTS.md has no table {self.arguments[0]!r}")
+        return [table(re.sub(r"<!--.*?-->", "", found[1]))]
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    app.add_directive("benchmark-results", BenchmarkResults)
+    app.add_directive("markdown-file", MarkdownFile)
+    app.add_directive("measured-table", MeasuredTable)
     return {"parallel_read_safe": True}
