@@ -27,16 +27,16 @@ def shown_manifold(rows: Rows) -> str:
 
 
 def draw_faces(results: Results, bench: Bench) -> Any:
-    """A sheet per pair of components: the faces that are nearest to a grid of 5 x 5 values."""
+    """A sheet per pair of components: the faces that are nearest to a grid of 4 x 4 values."""
     names = [m for m, _ in results["manifolds"].groups("manifold") if m in FFHQ and n_factors_of(m) == 2]
-    fig, axes = panels(max(len(names), 1), 2, 3.3, 3.4)
+    fig, axes = panels(max(len(names), 1), 4, 1.6, 1.8)
     for ax, name in zip(axes, names):
         images = images_of(name, 0, bench)
-        ticks = np.linspace(-1.8, 1.8, 5)
+        ticks = np.linspace(-1.7, 1.7, 4)
         picked = [[int(np.square(images.factors - (x, y)).sum(axis=1).argmin()) for x in ticks] for y in ticks[::-1]]
         show_sheet(ax, np.stack([as_pictures(images.X[row]) for row in picked]))
         first, second = name.split()[1].strip(","), name.split()[2]
-        ax.set_title(f"{name}: component {first} to the right, {second} upwards", fontsize=8)
+        ax.set_title(f"{name.split()[0]}: {first} right, {second} up", fontsize=7)
     for ax in axes[len(names) :]:
         ax.axis("off")
     return fig

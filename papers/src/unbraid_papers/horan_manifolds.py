@@ -67,9 +67,9 @@ def classical_cells(scale: str) -> list[Cell]:
 
 
 def network_cells(scale: str) -> list[Cell]:
-    """The small scale has squares and the paper's own manifold."""
+    """The small scale has one of squares and the paper's own of faces."""
     pairs = tuple(m for m in FFHQ if n_factors_of(m) == 2)
-    return _cells((*SHAPES, *pairs, *DCGAN, *STYLEGAN) if scale == "paper" else (*SHAPES, FFHQ[0]), NETS)
+    return _cells((*SHAPES, *pairs, *DCGAN, *STYLEGAN) if scale == "paper" else (SHAPES[0], FFHQ[0]), NETS)
 
 
 def n_factors_of(manifold: str) -> int:

@@ -75,7 +75,7 @@ def tidy(path: Path, frame: Any, choices: Choices) -> Table:
         aside, namer = _aside(marked)
         for why in dict.fromkeys(aside.values()):
             same = [repr(name) for name in aside if aside[name] == why]
-            told.append(f"left out: the column{'s' * (len(same) > 1)} {listed(same)}, which {why}")
+            told.append(f"left out: the column{'s' * (len(same) > 1)} {listed(same)} ({why})")
         if row_names is None and namer is not None:
             row_names = _as_names(marked[namer])
         marked = marked[[name for name in marked.columns if name not in aside]]
@@ -161,12 +161,12 @@ def _aside(frame: Any) -> tuple[dict[str, str], str | None]:
     for name in frame.columns:
         column = frame[name]
         if not column.notna().any():
-            aside[name] = "holds nothing"
+            aside[name] = "empty"
         elif column.dtype.kind in "mM" or (column.dtype.kind == "O" and all_match(MOMENT, column)):
-            aside[name] = "holds dates or times (--time uses them)"
+            aside[name] = "dates or times; --time uses them"
         elif column.dtype.kind == "O" and not all_match(NUMERAL, column):
             if all_match(FILE, column) or (column.is_unique and len(column) > 1 and column.notna().all()):
-                aside[name] = "names the rows" if names is None else "has a text of its own in every row"
+                aside[name] = "names of the rows" if names is None else "a text of its own in every row"
                 names = names or name
         elif column.dtype.kind in "iuf" and column.notna().all():
             why, is_index = _counts(name, column.to_numpy(dtype=float))
@@ -176,7 +176,7 @@ def _aside(frame: Any) -> tuple[dict[str, str], str | None]:
             elif _is_rising(column.to_numpy(dtype=float)) and len(column) >= FEWEST:
                 rising.append(name)
     if len(rising) == 1 and frame[rising[0]].dtype.kind in "iu":
-        aside[rising[0]] = "rises with every row in whole numbers, as an identifier or a time does"
+        aside[rising[0]] = "rising with every row in whole numbers, as an identifier or a time does"
     return aside, names
 
 
@@ -185,11 +185,11 @@ def _counts(name: str, values: NDArray) -> tuple[str, bool]:
     steps, whole = np.diff(values), bool((values == np.round(values)).all())
     regular = len(values) >= FEWEST and steps[0] != 0 and np.ptp(steps) <= 1e-6 * abs(steps[0])
     if regular:
-        return f"counts the rows in steps of {steps[0]:g}, as an index or a time does", whole
+        return f"counting the rows in steps of {steps[0]:g}, as an index or a time does", whole
     if len(values) > 2 and _is_rising(values) and TIME.fullmatch(name.strip()):
-        return "rises with every row, as a time does (--time uses it)", False
+        return "rising with every row, as a time does; --time uses it", False
     if whole and len(values) > 2 and INDEX.fullmatch(name.strip()) and len(np.unique(values)) == len(values):
-        return "has a number of its own in every row, and the name of an identifier", True
+        return "a number of its own in every row, and the name of an identifier", True
     return "", False
 
 

@@ -104,8 +104,10 @@ def without_gaps(
             )
         return values[~holes], rows[~holes]
     if choices.fill == "none":
+        empty = gaps.all(axis=1)
         told.append(f"{what} stay as they are; most in the column {names[most]!r}")
-        return values, rows
+        told += [f"{int(empty.sum())} rows without any value left out"] * bool(empty.any())
+        return values[~empty], rows[~empty]
     if choices.fill is not None:
         told.append(f"{what}, filled ({choices.fill}); most in the column {names[most]!r}")
         _check_fill(path, names, values, choices.fill)
