@@ -148,6 +148,28 @@ def test_many_rows_in_time_are_tested_on_rows_that_follow_each_other():
     assert ub.diagnose(X, time=np.arange(5000)).rotation == "time"
 
 
+def test_two_conditions_identify_gaussian_factors_of_a_curved_sheet():
+    classes = np.arange(1000) % 2
+    z = np.random.default_rng(0).normal(size=(1000, 2)) * np.array([[1, 1.5], [1.5, 1]])[classes]
+    a, b = (z @ [[0.8, 0.6], [-0.6, 0.8]]).T / 3
+    X = np.column_stack([np.sin(a), np.cos(a), np.sin(b), np.cos(b)])
+    model = ub.fit(X, labels=classes, random_state=0)
+    assert (type(model), model.rotation, model.diagnosis_.verdict) == (ub.HessianICA, "condition", "yes")
+    linear = ub.PCAICA(2, random_state=0).fit_transform(X)
+    assert ub.metrics.mcc(z, model.transform(X)) > 0.98 > ub.metrics.mcc(z, linear) + 0.1
+
+
+def test_a_recording_that_no_embedding_shows_is_learned_from_time():
+    data = ub.datasets.load("temporal-sources", n_factors=2, n_features=6, random_state=0)
+    X, factors, time = data.sample_recording(2000, random_state=0)
+    model = ub.fit(X, time=time, max_steps=300, batch_size=256, learning_rate=2e-3, null="off", random_state=0)
+    found = model.diagnosis_
+    assert (type(model), model.positives_, model.n_factors) == (ub.Contrastive, "time", 2)
+    assert (found.verdict, found.method, found.rotation) == ("unsure", "contrastive", "independence")
+    linear = ub.PCAICA(2, random_state=0).fit_transform(X)
+    assert ub.metrics.mcc(factors, model.transform(X)) > 0.95 > ub.metrics.mcc(factors, linear) + 0.1
+
+
 def test_times_that_are_the_same_are_refused(gaussian):
     with pytest.raises(ValueError, match=facts("time", 5, "rows 5 and 6")):
         ub.diagnose(gaussian @ MIX, time=np.r_[np.arange(6), 5, np.arange(6, N - 1)])

@@ -32,6 +32,8 @@ from unbraid.trust.theorems import theorem_of
 from unbraid.trust.warnings import warn
 
 INSTEAD = "hessian-ica"  # fitted if the recommended method does not accept a setting
+FROM_TIME = "contrastive"  # trained where an embedding does not give the factors of a recording
+FEWEST_STEPS = 2000  # rows of a recording that it needs; .99 and more on recordings of 3,000
 INDEPENDENT = ("hessian-ica", "pca-ica")  # whose expected MCC was calibrated, among those that are recommended
 
 
@@ -138,7 +140,7 @@ def _examined(
         by_labels = label_findings(known.labels, survey.rows, survey.points, survey.n, survey.d)
     rotation, twin, told = "independence", "", None
     if findings[0].holds and not survey.disconnected:
-        fitted, rotation, twin, told = _of_a_fit(survey, known, findings, rng, now)
+        fitted, rotation, twin, told = _of_a_fit(survey, known, findings, rng, now, for_flows=labels_serve(by_labels))
         findings += fitted
     wraps = any(f.assumption == LOOPS and f.holds is False for f in findings)
     if findings[0].holds and told is None and not wraps:
@@ -150,8 +152,10 @@ def _examined(
     else:
         verdict = {True: "yes", False: "no", None: "unsure"}[held(findings)]
     method, reasons = _method(verdict, survey, findings, rotation)
-    if method == "gin":
-        verdict = "unsure"  # the assumptions of GIN can be checked only in part
+    if METHODS[method].trained:
+        verdict = "unsure"  # the assumptions of trained methods can be checked only in part
+    if method == FROM_TIME:
+        rotation = "independence"  # there is nothing to rotate
     n_found = survey.d if findings[0].holds else 0
     starts = survey.starts
     if given is not None or not survey.look.complete:  # these would fit another number of factors, or more rows
@@ -176,7 +180,13 @@ def _examined(
 
 
 def _of_a_fit(
-    survey: Survey, known: Observations, before: list[Finding], rng: np.random.RandomState, now: Callable[[str], None]
+    survey: Survey,
+    known: Observations,
+    before: list[Finding],
+    rng: np.random.RandomState,
+    now: Callable[[str], None],
+    *,
+    for_flows: bool,
 ) -> tuple[list[Finding], str, str, Told | None]:
     """Findings of a first fit (whether a factor wraps around; if none does, what the codes show), the rotation that
     the evidence allows, the twin of codes that may be Gaussian, and the figures of the fit."""
@@ -192,7 +202,7 @@ def _of_a_fit(
     alike = min((turned.effective for turned in tried), default=1.0)
     effective = min(1.0, alike * survey.n / len(survey.rows))
     plain = [*findings, *code_findings(codes, rng, effective)]
-    used = _used(tried, [*before, *loops, *plain], flat=survey.flat)
+    used = _used(tried, [*before, *loops, *plain], conditions=survey.flat or not for_flows)
     others = {f.key: f for turned in tried if turned is not used for f in turned.findings}
     if used is None or used.turn is None:
         in_doubt = codes.shape[1] > 1 and any(f.key == "separability" and f.holds is not True for f in plain)
@@ -202,14 +212,14 @@ def _of_a_fit(
     return [*loops, *deciding(rotated, used.rotation), *others.values()], used.rotation, "", told
 
 
-def _used(tried: list[Turned], plain: list[Finding], *, flat: bool) -> Turned | None:
-    """The first piece of evidence that serves; a condition only on flat data, which need it and whose theorem holds.
+def _used(tried: list[Turned], plain: list[Finding], *, conditions: bool) -> Turned | None:
+    """The first piece of evidence that serves; a condition only where it is needed and its theorem holds.
 
-    For curved data with a condition there are flows, which need no isometry.
+    Curved data with as many conditions as a flow needs are left to flows, which need no isometry.
     """
     for turned in tried:
         states = {f.key: f.holds for f in (*plain, *turned.findings)}
-        needed = flat and not held(plain) and theorem_of(INSTEAD, rotation=turned.rotation).holds(states)
+        needed = conditions and not held(plain) and theorem_of(INSTEAD, rotation=turned.rotation).holds(states)
         if turned.serves and (turned.rotation != "condition" or needed):
             return turned
     return None
@@ -222,6 +232,12 @@ def _method(verdict: str, survey: Survey, findings: list[Finding], rotation: str
         return "pca-ica", ["There is no structure to find; this shows the directions of largest variance."]
     if states.get(LOOPS) is False:
         return FOR_LOOPS, ["A factor wraps around: it needs an angle instead of a code."]
+    if verdict != "yes" and _may_learn_from_time(survey, findings):
+        return FROM_TIME, [
+            "The codes of an embedding depend on each other, but rows that follow each other are alike: a network that "
+            "tells them from other rows finds factors that move independently, in steps that are not Gaussian, through "
+            "a mixing of any shape. It is trained, which takes about a minute."
+        ]
     if rotation != "independence":
         embedding = "pca-ica" if survey.flat else INSTEAD
         return embedding, [f"The codes are rotated by {rotation}: {theorem_of(embedding, rotation=rotation).sentence}"]
@@ -243,6 +259,13 @@ def _method(verdict: str, survey: Survey, findings: list[Finding], rotation: str
         ]
     reason = "The data are curved, with few factors: this method is proven to work under the assumptions below."
     return "hessian-ica", [reason] if held(findings) else ["The data are curved, with few factors."]
+
+
+def _may_learn_from_time(survey: Survey, findings: list[Finding]) -> bool:
+    """Whether a recording is long enough, remembers, is curved, and the codes of its embedding are not independent."""
+    states = {found.key: found.holds for found in findings}
+    decided = survey.flat or survey.disconnected or survey.d < 2 or survey.n < FEWEST_STEPS
+    return not decided and states.get("autocorrelation") is True and states.get("dependence") is False
 
 
 def fit(
@@ -367,6 +390,8 @@ def choose(
         settings = settings | {"rotation": diagnosis.rotation}
     diagnosis = _taking(replace(diagnosis, rotation=settings.get("rotation", diagnosis.rotation)), settings)
     by_rotation = ROTATIONS.get(settings.get("rotation", ""))
+    if diagnosis.method == FROM_TIME:
+        by_rotation, settings = "time", {"n_factors": diagnosis.n_factors} | settings
     used = known.only(*METHODS[diagnosis.method].needs, *([by_rotation] if by_rotation else []))
     left = [name for name in known.evidence if name not in used.evidence]
     if left:
