@@ -63,15 +63,15 @@ def test_sliders_come_in_the_order_in_which_they_move_the_data():
 
 
 @pytest.mark.filterwarnings("ignore::unbraid.trust.warnings.UnbraidWarning")
-def test_a_no_of_the_diagnosis_stands_first_and_outlives_the_save(tmp_path):
+def test_a_doubt_of_the_diagnosis_stands_first_and_outlives_the_save(tmp_path):
     """Two normal factors: any rotation of them would do as well."""
     X = np.random.default_rng(0).normal(size=(600, 2)) @ np.random.default_rng(1).normal(size=(2, 5))
     model = ub.fit(X, random_state=0)
-    assert model.diagnosis_.verdict == "no"
+    assert model.diagnosis_.verdict == "unsure"
     model.save(tmp_path / "run")
     for given in (model, tmp_path / "run"):
         concerns = workspace_of([given], X).overview()["runs"][0]["concerns"]
-        assert concerns[0].startswith(ANSWERS["no"])
+        assert concerns[0].startswith(ANSWERS["unsure"])
         assert len(concerns) == len(set(concerns))
 
 

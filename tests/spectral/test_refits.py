@@ -90,7 +90,7 @@ def test_gaussian_factors_are_not_found_again():
     assert found.direction.max() > 20
 
 
-@pytest.mark.filterwarnings("ignore:UB306")
+@pytest.mark.filterwarnings("ignore:UB306", "ignore:UB117")
 def test_a_refit_that_fails_counts_as_not_found():
     """Two clouds joined by a thin bridge: halves fall apart, and say so."""
     rng = np.random.default_rng(0)

@@ -10,7 +10,7 @@ from unbraid.metrics import mcc
 from unbraid.spectral.figures import _bootstrap_turns, code_uncertainty
 from unbraid.spectral.ica import CONTRASTS, best_rotation, half_density_weights, turns, whitening
 from unbraid.trust.table import FIGURES
-from unbraid.trust.warnings import TrustWarning
+from unbraid.trust.warnings import UnbraidWarning
 
 
 def found_on(factors, seed=0):
@@ -80,7 +80,7 @@ def test_codes_that_depend_on_each_other_are_told():
     for points, depend in [(square[:1500], False), (triangle, True)]:
         X = np.c_[np.sin(points), np.cos(points)]
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", TrustWarning)
+            warnings.simplefilter("ignore", UnbraidWarning)
             found = ub.HessianICA(n_factors=2, n_neighbors=15, random_state=0).fit(X).diagnostics_
         assert any(concern.startswith("UB211") for concern in found.concerns) == depend
         assert (found.dependence > 0.15) == depend

@@ -18,7 +18,7 @@ from unbraid.trust.table import FIGURES
 EDGE = {1: (30, 0.70), 2: (30, 0.45), 3: (40, 0.40)}
 TREE_POINTS = 1000
 CURVE = 0.6  # share of the points on the longest path of their minimum spanning tree: of a sheet it has far fewer
-CLEARLY = 0.75  # of the least edge: noise hides some of it
+CLEARLY = 0.5  # of the least edge: noise, and steep pictures on a grid, hide some of it; loops have a tenth of it
 PART_NEIGHBORS, FEWEST_IN_PARTS = 13, 100
 THIN, THICK = 10**-1.2, 10**-0.8  # ratios of eigenvalues
 BETWEEN = 0.25  # points in between, relative to the smaller part
