@@ -181,7 +181,7 @@ def diagnose(
     }
     left = left_over(found.wide, maps(found.wide[:, : choice.points.shape[1]]), n_features)
     figures["left_over"] = left[1]
-    known = {
+    known: dict[str, Any] = {
         "n_graph_components": choice.graph.n_components,
         "n_orphans": choice.graph.n_orphans,
         "n_duplicates": choice.n_merged,

@@ -157,8 +157,8 @@ class PCAICA(Screened):
         self.bounds_ = self._bounds(codes)
         self.kurtosis_ = excess_kurtosis(codes)
         self.n_factors_ = d
-        given = whole, codes, self.rotation_, deepcopy(rng), data.n_features, number.doubt
-        measured = partial(diagnose_linear, *given)
+        told = whole, codes, self.rotation_, deepcopy(rng), data.n_features, number.doubt
+        measured = partial(diagnose_linear, *told)
         self.diagnostics_ = LinearDiagnostics.partly({"concerns": self.concerns_}, measured)
         warn_of(self.concerns_, stacklevel=2)
         return self
