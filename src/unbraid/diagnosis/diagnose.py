@@ -10,19 +10,10 @@ from unbraid.data.observations import Observations, observe
 from unbraid.data.order import steps
 from unbraid.diagnosis.codes import Told, code_findings, first_codes, linear_codes, loops_finding
 from unbraid.diagnosis.evidence import Turned, turned_by
-from unbraid.diagnosis.findings import (
-    FOR_LOOPS,
-    LOOPS,
-    Diagnosis,
-    Finding,
-    deciding,
-    held,
-    labels_serve,
-    priced,
-    verdict_of,
-)
+from unbraid.diagnosis.findings import FOR_LOOPS, LOOPS, Diagnosis, Finding
 from unbraid.diagnosis.identified import twin_of
 from unbraid.diagnosis.survey import MOST_FACTORS, Survey, survey_findings, survey_of
+from unbraid.diagnosis.verdict import deciding, held, labels_serve, priced, verdict_of
 from unbraid.methods import METHODS, method_of
 from unbraid.runtime.determinism import check_random_state, one_thread
 from unbraid.runtime.progress import heartbeat
