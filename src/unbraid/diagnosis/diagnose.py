@@ -195,7 +195,8 @@ def _of_a_fit(
     alike = min((turned.effective for turned in tried), default=1.0)
     effective = min(1.0, alike * survey.n / len(survey.rows))
     plain = [*findings, *code_findings(codes, rng, effective)]
-    used = _used(tried, [*before, *loops, *plain], conditions=survey.flat or not for_flows)
+    turns = tried if codes.shape[1] > 1 else []  # a single code cannot be rotated
+    used = _used(turns, [*before, *loops, *plain], conditions=survey.flat or not for_flows)
     others = {f.key: f for turned in tried if turned is not used for f in turned.findings}
     if used is None or used.turn is None:
         in_doubt = codes.shape[1] > 1 and any(f.key == "separability" and f.holds is not True for f in plain)
