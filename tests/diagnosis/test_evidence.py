@@ -183,6 +183,19 @@ def test_what_is_identified_is_saved_with_a_model(tmp_path):
     assert loaded.diagnosis_.theorem.id == "sobi"
 
 
+def test_one_factor_is_judged_alike_with_and_without_time():
+    """There is nothing to rotate, so the order of the rows is no reason to trust the code more."""
+    there_and_back = np.abs(np.arange(N) * 0.0137 % 2 - 1)
+    X = np.sin(there_and_back[:, None] * np.linspace(1, 4, 30)) + 0.2 * np.random.default_rng(0).normal(size=(N, 30))
+    without, given = ub.diagnose(X), ub.diagnose(X, time=np.arange(N))
+    assert (given.n_factors, given["order in time"].holds) == (1, True)
+    assert (given.verdict, given.rotation, given.expected_mcc) == (
+        without.verdict,
+        "independence",
+        without.expected_mcc,
+    )
+
+
 def test_many_rows_in_time_are_tested_on_rows_that_follow_each_other():
     _, X = in_time((0.9, 0.2), n=5000)
     assert ub.diagnose(X, time=np.arange(5000)).rotation == "time"

@@ -10,19 +10,10 @@ from unbraid.data.observations import Observations, observe
 from unbraid.data.order import steps
 from unbraid.diagnosis.codes import Told, code_findings, first_codes, linear_codes, loops_finding
 from unbraid.diagnosis.evidence import Turned, turned_by, why_unused
-from unbraid.diagnosis.findings import (
-    FOR_LOOPS,
-    LOOPS,
-    Diagnosis,
-    Finding,
-    deciding,
-    held,
-    labels_serve,
-    priced,
-    verdict_of,
-)
+from unbraid.diagnosis.findings import FOR_LOOPS, LOOPS, Diagnosis, Finding
 from unbraid.diagnosis.identified import twin_of
 from unbraid.diagnosis.survey import MOST_FACTORS, Survey, survey_findings, survey_of
+from unbraid.diagnosis.verdict import deciding, held, labels_serve, priced, verdict_of
 from unbraid.methods import METHODS, method_of
 from unbraid.runtime.determinism import check_random_state, one_thread
 from unbraid.runtime.progress import heartbeat
@@ -202,7 +193,8 @@ def _of_a_fit(
     alike = min((turned.effective for turned in tried), default=1.0)
     effective = min(1.0, alike * survey.n / len(survey.rows))
     plain = [*findings, *code_findings(codes, rng, effective)]
-    used = _used(tried, [*before, *loops, *plain], conditions=survey.flat or not for_flows)
+    turns = tried if codes.shape[1] > 1 else []  # a single code cannot be rotated
+    used = _used(turns, [*before, *loops, *plain], conditions=survey.flat or not for_flows)
     others = {f.key: f for turned in tried if turned is not used for f in turned.findings}
     if used is None or used.turn is None:
         in_doubt = codes.shape[1] > 1 and any(f.key == "separability" and f.holds is not True for f in plain)
