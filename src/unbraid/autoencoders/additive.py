@@ -93,10 +93,11 @@ class SumOfParts(AutoencoderEstimator):
                 objective = partial(self._objective, networks=networks, points=points, schedule=short)
                 source = Batches(points, schedule.batch_size, seed, device)
                 trainer = Trainer(networks, self._groups(preset), objective, source, short, device)
+                records = []
                 for step in range(steps):
-                    record = trainer.step(step)
+                    records.append(trainer.step(step))
                     advance(1)
-                losses.append((record["loss"], i, networks))
+                losses.append(((records[-1] or {})["loss"], i, networks))  # the last step is recorded
         return min(losses, key=lambda found: found[:2])[2]
 
     def _after_training(self, points: Points) -> None:
