@@ -82,13 +82,13 @@ def run(out: Path, points: int, seeds: range, names: list[str]) -> None:
 
 
 def run_pictures(out: Path, folder: Path) -> None:
-    """The same of the picture sets; seed 0 stands for calibration, and 1 for judging."""
+    """The same of the picture sets for judging."""
     from guess_pictures import picture_sets
 
     there = {line["world"] for line in lines(out)}
-    for name, judged, X, factors in picture_sets(folder):
+    for name, X, factors in picture_sets(folder, judged=True):
         if name not in there:
-            line = {"world": name, "seed": int(judged), "points": len(X)} | record(X, factors)
+            line = {"world": name, "seed": 0, "points": len(X)} | record(X, factors)
             with out.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(line) + "\n")
 

@@ -174,7 +174,8 @@ def trust():
         codes = quiet(model, world.X)
         told = model.diagnostics_.expected_mcc
         if told is not None:
-            rows.append((told.median, told.low, ub.metrics.mcc(world.factors, codes)))
+            kept = np.delete(np.arange(len(codes)), model.outliers_)
+            rows.append((told.median, told.low, ub.metrics.mcc(world.factors[kept], codes[kept])))
     median, low, true = np.array(sorted(rows)).T
     fig = Figure(figsize=(7.6, 2.8), layout="constrained")
     ax = fig.subplots()
