@@ -138,7 +138,7 @@ def fit(
     if json:
         typer.echo(record(fitted, run, About(data, method, read.decisions, read.columns), diagnosis))
     elif not quiet:
-        print_outcome(fitted, run)
+        print_outcome(fitted, run, diagnosis.doubts if diagnosis else ())
         if unfinished:
             typer.echo(f"Stopped by --max-seconds. Resume with the same command; checkpoint: {_checkpoint(run)}")
     if open_:

@@ -142,6 +142,7 @@ _NAMES = (
     "fill",
     "drop_missing",
     "divide",
+    "prepare",
 )
 _READING = {name: f"--{name.replace('_', '-')}" for name in _NAMES}
 FLAGS = {**{parameter: flag for flag, parameter in PARAMETERS.items()}, **_READING, "random_state": "--seed"}

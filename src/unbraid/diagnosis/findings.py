@@ -219,7 +219,9 @@ class Diagnosis:
         known = {f.assumption: f for f in self.findings}
         costs = [f"{c} (about {known[c].cost:.2f} MCC)" if known[c].cost else c for c in self.causes]
         said += [f"In doubt: {', '.join(costs)}."] if costs else []
-        return " ".join(said + (self.concerns if self.verdict == "with care" else []))
+        codes = [concern.partition(":")[0] for concern in self.concerns]
+        said += [f"A fit warns: {', '.join(codes)}."] if codes and self.verdict == "with care" else []
+        return " ".join(said)
 
     @property
     def doubts(self) -> list[str]:
@@ -244,6 +246,11 @@ class Diagnosis:
         """What to do, or which data to collect, for the assumptions that do not hold."""
         return list(dict.fromkeys(f.remedy for f in self.findings if f.remedy and f.holds is not True and f.decides))
 
+    @property
+    def warned(self) -> list[str]:
+        """What a first fit warns of, without the remedies that are given already."""
+        return [next((c.removesuffix(r) for r in self.remedies if c.endswith(r)), c).rstrip() for c in self.concerns]
+
     def __str__(self) -> str:
         lines = [self.answer, f"Use: {self._method_words()}", *(f"  {reason}" for reason in self.reasons), ""]
         width = max((len(f.assumption) for f in self.findings), default=0)
@@ -252,6 +259,7 @@ class Diagnosis:
         if self.evidence and self.options:
             lines += ["", f"Methods that use {' or '.join(self.evidence)}:"]
             lines += [f"  {_sign(option.holds)} {option}" for option in self.options]
+        lines += ["", "What a fit warns of:", *(f"  {concern}" for concern in self.warned)] if self.concerns else []
         lines += ["", "What would help:", *(f"  {remedy}" for remedy in self.remedies)] if self.remedies else []
         return "\n".join(lines)
 
@@ -299,6 +307,8 @@ class Diagnosis:
         """Add the answer and the findings to a page, as two sections."""
         page.section("Can the factors be found?").note([self.answer], "good" if self.verdict == "yes" else "look")
         page.text(f"Method: {self._method_words()}", *self.reasons)
+        if self.concerns:
+            page.heading("What a fit warns of").text(*self.warned)
         if self.remedies:
             page.heading("What would help").text(*self.remedies)
         page.heading("What is identified").text(*self.claims)

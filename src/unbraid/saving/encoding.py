@@ -31,7 +31,7 @@ RECORDS = {
     "LinearDiagnostics": "spectral.diagnostics",
     "LocalMaps": "spectral.extension",
     "NullTest": "nulls.null",
-    "ProductDiagnostics": "product.estimator",
+    "ProductDiagnostics": "product.choice",
     "ProductMaps": "product.diffusion",
     "Reduction": "manifold.reduction",
     "Refit": "spectral.refits",

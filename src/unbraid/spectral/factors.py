@@ -60,8 +60,8 @@ class FollowedByICA(SpectralEstimator):
             Rows are samples; images are flattened. Large inputs are streamed. A one-shot generator must be given as
             a function that makes it. Or :class:`~unbraid.Observations`, with what is known about the rows.
         y : array (n,) or (n, n_factors), optional
-            The condition of each row for ``rotation="condition"``, the known factors (NaN elsewhere) for
-            ``rotation="labels"``; ignored otherwise.
+            The condition of each row for ``rotation="condition"``, the known factors (NaN elsewhere; fewer
+            columns than factors will do) for ``rotation="labels"``; ignored otherwise.
         pairs : array of int, (m, 2) or (n,), optional
             Row numbers of pairs that differ in few factors, or one number per row that both rows of a pair share, for
             ``rotation="pairs"``.
@@ -84,7 +84,7 @@ class FollowedByICA(SpectralEstimator):
             lambda Z: evidence_concerns(self.rotation, Z, known),
         )
         if self.rotation == "labels":
-            numbers = np.flatnonzero(np.isfinite(known.labels.astype(np.float64)).all(axis=1))
+            numbers = np.flatnonzero(np.isfinite(known.labels.reshape(len(known), -1).astype(np.float64)).any(axis=1))
             self.labelled_rows_ = row_marks(Rows(known.X).picked(numbers))
         return self
 
