@@ -143,6 +143,8 @@ def _examined(
     else:
         verdict = {True: "yes", False: "no", None: "unsure"}[held(findings)]
     method, reasons = _method(verdict, survey, findings, rotation)
+    if survey.counts is not None and METHODS[method].family in ("spectral", "product"):
+        reasons.append(f"X holds counts: distances are measured between {survey.counts}.")
     if METHODS[method].trained:
         verdict = "unsure"  # the assumptions of trained methods can be checked only in part
     if method == FROM_TIME:

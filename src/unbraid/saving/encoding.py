@@ -22,6 +22,7 @@ from unbraid.methods import estimators_of
 RECORDS = {
     "Candidate": "spectral.selection",
     "ClosedCurve": "product.curve",
+    "Counts": "data.counts",
     "Diagnosis": "diagnosis.findings",
     "Diagnostics": "spectral.diagnostics",
     "DimensionEstimate": "manifold.dimension",

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from unbraid.data.counts import COUNTS
 from unbraid.data.lazy import codes_by_blocks
 from unbraid.data.observations import data_of
 from unbraid.data.rows import Rows
@@ -66,9 +67,10 @@ class Screened(Exportable):
 
     outliers: str
     units: str
+    counts: str
     reduction_: Reduction
     screen_: "Screen | None" = None
-    _parameter_constraints = {"outliers": OUTLIERS, "units": UNITS}
+    _parameter_constraints = {"outliers": OUTLIERS, "units": UNITS, "counts": COUNTS}
 
     def _reduce(self, sample: NDArray, data: Rows, n_components: int | None) -> Reduced:
         return reduce_rows(
@@ -134,6 +136,7 @@ class SpectralEstimator(Screened):
         selection: str = "combined",
         outliers: str = "clip",
         units: str = "auto",
+        counts: str = "auto",
         random_state: Any = None,
         progress: bool | None = None,
     ) -> None:
@@ -144,6 +147,7 @@ class SpectralEstimator(Screened):
         self.selection = selection
         self.outliers = outliers
         self.units = units
+        self.counts = counts
         self.random_state = random_state
         self.progress = progress
 

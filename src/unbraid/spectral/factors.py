@@ -155,6 +155,11 @@ class HessianICA(FollowedByICA, HessianEigenmaps):
     units : {"auto", "given"}
         "auto" scales columns of a table whose values spread more than 30 times as much as those of the others, and
         leaves out columns that count the rows; "given" takes all columns as they are.
+    counts : {"auto", "depth", "given"}
+        "auto" finds out whether X holds counts (whole numbers from 0 on, many of them small) and then measures
+        distances between their square roots, weighed so that all columns are equally noisy; ``counts_`` has the scale.
+        "depth" brings all rows to one total first: of cells that were sequenced to different depths, say. It removes a
+        factor that raises all rates. "given" takes counts as any numbers.
     random_state : int, RandomState, Generator or None
     progress : bool or None
         Whether bars are shown; None shows them when standard error is a terminal.
@@ -185,6 +190,8 @@ class HessianICA(FollowedByICA, HessianEigenmaps):
         else empty.
     screen_ : Screen or None
         The rule for both; None if nothing was wrong with the data.
+    counts_ : Counts or None
+        The scale of counts; None if X does not hold counts.
     maps_ : LocalMaps
     reduction_ : Reduction
         Its ``scale`` is what columns were multiplied by, if any were.
