@@ -88,7 +88,11 @@ def run_pictures(out: Path, folder: Path) -> None:
     there = {line["world"] for line in lines(out)}
     for name, X, factors in picture_sets(folder, judged=True):
         if name not in there:
-            line = {"world": name, "seed": 0, "points": len(X)} | record(X, factors)
+            try:
+                line = {"world": name, "seed": 0, "points": len(X)} | record(X, factors)
+            except ValueError as error:
+                print(f"{name} was refused: {error}")
+                continue
             with out.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(line) + "\n")
 
