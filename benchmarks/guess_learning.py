@@ -119,7 +119,7 @@ def learnt(lines: list[dict], *, quiet: bool = False) -> Calibration:
     worlds = (x - mean) / scale
     away = np.sqrt(((worlds[:, None] - worlds[None]) ** 2).sum(axis=2))
     tenth = np.sort(away, axis=1)[:, expected.NEIGHBORS]  # the first is the world itself
-    reach = float(np.quantile(tenth, 0.95))
+    reach = float(np.quantile(tenth, 0.97))
     inside = tenth <= reach
     said = out_of_fold(x, y, kinds)[inside]
     knots = np.quantile(said, np.linspace(0.02, 0.98, KNOTS))

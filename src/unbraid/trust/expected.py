@@ -122,7 +122,7 @@ class Calibration:
         Figures of the simulated data sets, standardised.
     mean, scale : arrays (figures,)
     reach : float
-        For 95 % of the data sets, the tenth nearest other one is within this distance.
+        For 97 % of the data sets, the tenth nearest other one is within this distance.
     sound : array (figures,)
         Median figures of the data sets with good codes.
     """
