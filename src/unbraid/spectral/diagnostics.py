@@ -34,7 +34,7 @@ from unbraid.trust.warnings import emit, format_warning
 
 SHOWN = 10  # rows or columns that a message lists
 MOST_IN_PARTS = 5000  # points among which parts of another dimension are looked for
-FEWEST_SHAPED, FEWEST_BOXED = 50, 250  # points that show a loop, and codes that show an empty corner
+FEWEST_SHAPED, FEWEST_BOXED = 50, 100  # points that show a loop, and codes that show an empty corner
 
 if TYPE_CHECKING:  # refits are imported where they are asked for
     from unbraid.spectral.refits import Reliability
