@@ -1,5 +1,7 @@
 """The linear baseline: principal components, then ICA."""
 
+from copy import deepcopy
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -71,6 +73,7 @@ class PCAICA(Screened):
     """
 
     kind: ClassVar[str] = "pca"
+    diagnostics_: LinearDiagnostics
     takes_gaps = True
 
     _parameter_constraints = {
@@ -154,15 +157,9 @@ class PCAICA(Screened):
         self.bounds_ = self._bounds(codes)
         self.kurtosis_ = excess_kurtosis(codes)
         self.n_factors_ = d
-        self.diagnostics_: LinearDiagnostics = diagnose_linear(
-            whole,
-            codes,
-            self.rotation_,
-            rng,
-            n_features=data.n_features,
-            concerns=self.concerns_,
-            unsure=number.doubt,
-        )
+        told = whole, codes, self.rotation_, deepcopy(rng), data.n_features, number.doubt
+        measured = partial(diagnose_linear, *told)
+        self.diagnostics_ = LinearDiagnostics.partly({"concerns": self.concerns_}, measured)
         warn_of(self.concerns_, stacklevel=2)
         return self
 
