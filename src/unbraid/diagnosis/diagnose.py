@@ -8,7 +8,7 @@ import numpy as np
 
 from unbraid.data.observations import Observations, observe
 from unbraid.data.order import steps
-from unbraid.diagnosis.codes import Told, code_findings, first_codes, linear_codes, loops_finding
+from unbraid.diagnosis.codes import Told, code_findings, first_codes, linear_codes, loops_finding, small_columns
 from unbraid.diagnosis.evidence import Turned, turned_by
 from unbraid.diagnosis.findings import FOR_LOOPS, LOOPS, Diagnosis, Finding
 from unbraid.diagnosis.identified import twin_of
@@ -186,6 +186,8 @@ def _of_a_fit(
     wraps = loops[0].holds is False
     now("a first fit, and what its codes show")
     codes, encode, findings, told = (None, survey.leading, list[Finding](), None) if wraps else first_codes(survey)
+    if codes is not None and survey.is_table:
+        findings.append(small_columns(survey, encode))
     tried = turned_by(known, lambda rows: encode(survey.points_of(rows)), rng) if known.evidence else []
     if codes is None:
         known_of = (turned.findings[0] for turned in tried if turned.findings)
