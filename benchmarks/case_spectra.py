@@ -1,9 +1,8 @@
-"""Glucose in a fermentation, from near-infrared spectra: 1,626 spectra in 34 hours, 34 samples measured by HPLC.
+"""Glucose in a fermentation, from spectra: 1,626 of them in 34 hours, 34 samples measured by HPLC.
 
     python benchmarks/case_spectra.py FOLDER [--umap PYTHON]
 
-FOLDER holds fermentation_spectra.csv, fermentation_hplc.csv, train_spectra.csv and train_hplc.csv of
-``chemotools==0.5.0`` (MIT; ``unbraid datasets get fermentation`` prints where it is).
+FOLDER is where ``unbraid datasets get fermentation`` puts its tables (``chemotools==0.5.0``, MIT).
 """
 
 import numpy as np
