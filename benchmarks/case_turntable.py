@@ -18,7 +18,7 @@ from sklearn.manifold import Isomap
 import unbraid as ub
 from unbraid.metrics.kinds import circular_correlation
 
-MESHES, SEEDS, RIGHT = ("blob", "bunny", "spot", "dragon"), (6000, 6001, 6002), 0.95
+MESHES, SEEDS, RIGHT = ("blob", "bunny", "spot", "dragon"), (6000, 6001), 0.95
 
 
 def main() -> None:
@@ -52,7 +52,7 @@ def main() -> None:
                 found.setdefault(name, []).append(score)
             kept.append((mesh, angle, tries["unbraid"]))
             print(mesh, seed, type(model).__name__, {n: round(s, 2) for n, s in scores.items()}, flush=True)
-    lines = ["method,right of 12 (r above .95),median r"]
+    lines = ["method,right of 8 (r above .95),median r"]
     for name, values in found.items():
         lines.append(f'"{name}",{sum(v > RIGHT for v in values)},{np.median(values):.2f}')
     (DOCS / "tables" / "case-turntable.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
