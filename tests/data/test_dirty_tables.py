@@ -131,7 +131,7 @@ REFUSED = {
     "an unknown preparation": (text(X), {"prepare": ["magic"]}, ["'magic'", "derivative"]),
     "too few columns for a derivative": (text(X), {"prepare": "derivative"}, ["'derivative'", "15", "6"]),
     "logarithms of zeros": (text(with_rows(0.0, (5,))), {"prepare": "log", "missing": "none"}, ["'log'", "row 5"]),
-    "a dead row and snv": (text(with_rows(0.0, (5,))), {"prepare": "snv", "missing": "none"}, ["'snv'", "row 5"]),
+    "a dead row has no scale": (text(with_rows(0.0, (5,))), {"prepare": "snv", "missing": "none"}, ["'snv'", "row 5"]),
     "rows of different lengths": (text(X) + "1,2,3,4,5,6,7\n", {}, ["line 42"]),
     "a range without columns": (text(X, WAVES), {"columns": ["500:600"]}, ["500", "600", "400"]),
     "nothing but an index": ("id\n" + "\n".join(map(str, range(40))), {}, ["id", "--columns"]),

@@ -17,6 +17,7 @@ PARAMETERS = {
     "--trust": "trust",
     "--outliers": "outliers",
     "--units": "units",
+    "--counts": "counts",
     "--steps": "max_steps",
     "--max-seconds": "max_seconds",
     "--device": "device",

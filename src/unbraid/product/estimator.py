@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from unbraid.data.counts import COUNTS
 from unbraid.data.rows import Rows
 from unbraid.estimator.base import COUNT_OR_AUTO, RANDOM_STATE, Estimator, Whole
 from unbraid.estimator.summary import Summary, codes_in_words
@@ -25,7 +26,6 @@ FEWEST_LANDMARKS = 20
 WIDEST = 256  # features beyond which a PCA comes first
 COMPONENTS = 64
 OUTPUTS = ("angles", "embedding")
-SMALL_COUNT = 20
 
 
 class ProductManifold(Estimator):
@@ -49,10 +49,12 @@ class ProductManifold(Estimator):
         How many factors to find; "auto" finds as many as change the data on their own.
     kinds : "auto" or "circle"
         "circle" declares that the rows are one ring with noise, as the directions of an animal in the activity of its
-        neurons: a closed curve is fitted to them. Counts are replaced by their square roots. If rows follow one another
-        in time, ``fit_transform`` gives angles in which neighbours in time support each other.
+        neurons: a closed curve is fitted to them. If rows follow one another in time, ``fit_transform`` gives angles
+        in which neighbours in time support each other.
     output : "angles" or "embedding"
         A circle as one angle in radians, within (-pi, pi], or as its cosine and sine.
+    counts : "auto", "depth" or "given"
+        Whether counts are seen on a scale of square roots; see :class:`~unbraid.HessianICA`.
     n_landmarks : "auto", None or int
         Samples on which the walk runs: "auto" draws 5000 if there are more, None uses all.
     progress : bool or None
@@ -101,6 +103,7 @@ class ProductManifold(Estimator):
         "n_factors": COUNT_OR_AUTO,
         "kinds": ("auto", "circle"),
         "output": OUTPUTS,
+        "counts": COUNTS,
         "n_landmarks": (Whole(FEWEST_LANDMARKS), "auto", None),
         "progress": (bool, None),
         "random_state": RANDOM_STATE,
@@ -112,6 +115,7 @@ class ProductManifold(Estimator):
         *,
         kinds: str = "auto",
         output: str = "angles",
+        counts: str = "auto",
         n_landmarks: int | str | None = "auto",
         progress: bool | None = None,
         random_state: Any = None,
@@ -119,6 +123,7 @@ class ProductManifold(Estimator):
         self.n_factors = n_factors
         self.kinds = kinds
         self.output = output
+        self.counts = counts
         self.n_landmarks = n_landmarks
         self.progress = progress
         self.random_state = random_state
@@ -154,7 +159,6 @@ class ProductManifold(Estimator):
         basis = spanning_basis(points - mean)[0]
         self._mean = look.reduction.inverse(mean[None])[0].astype(np.float64)
         self._basis = look.reduction.components.T @ basis
-        self._counts = False
         self._describe(len(points), look.n)
         rng = check_random_state(self.random_state)
         return self._fit_points((points - mean) @ basis, order, rng, look.dimension)
@@ -201,8 +205,6 @@ class ProductManifold(Estimator):
         """
         wanted = LANDMARKS if self.n_landmarks == "auto" else self.n_landmarks
         sample = rows.sample(len(rows) if wanted is None else int(wanted), rng).astype(np.float64)
-        self._counts = self.kinds == "circle" and len(rows.row_shape) == 1 and _are_counts(sample)
-        sample = self._rooted(sample)
         if not np.ptp(sample, axis=0).any():
             raise ValueError(f"the {len(sample)} rows of X are identical; there is no manifold to find.")
         check_spread(sample)
@@ -220,16 +222,12 @@ class ProductManifold(Estimator):
         self._describe(len(sample), len(rows))
         return sample @ self._basis, order
 
-    def _rooted(self, rows: Floats) -> Floats:
-        """Square roots of counts, whose noise is about the same at every rate."""
-        return np.sqrt(np.maximum(rows, 0)) if self._counts else rows
-
     def _describe(self, seen: int, n: int) -> None:
         """Say which settings were taken."""
         self.selection_ = {
             "n_landmarks": f"{seen} of {n} rows" if n > seen else "all rows",
             "n_components": f"{self._basis.shape[1]} of {self.n_features_in_} directions",
-            "features": "square roots of counts" if self._counts else "as they are",
+            "features": str(self.counts_ or "as they are"),
             "n_factors": "all that vary independently" if self.n_factors == "auto" else "given",
         }
 
@@ -252,7 +250,7 @@ class ProductManifold(Estimator):
         with bar("transform", show=self.progress) as advance:
             for block in rows:
                 flat = block.reshape(len(block), -1).astype(np.float64)
-                parts.append(self._codes(self.maps_.forward((self._rooted(flat) - self._mean) @ self._basis)))
+                parts.append(self._codes(self.maps_.forward((flat - self._mean) @ self._basis)))
                 advance(len(block))
         return np.concatenate(parts) if parts else np.empty((0, self._n_features_out))
 
@@ -281,8 +279,7 @@ class ProductManifold(Estimator):
                 part = part / np.maximum(np.linalg.norm(part, axis=1, keepdims=True), 1e-300)
             places.append(part)
         points = self.maps_.backward(np.concatenate(places, axis=1), self._known)
-        rows = points @ self._basis.T + self._mean
-        return self._decoded(np.square(rows) if self._counts else rows)
+        return self._decoded(points @ self._basis.T + self._mean)
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray:
         """Fit, and return the codes of X as ``transform`` does; those of a ring in time support each other."""
@@ -296,11 +293,6 @@ class ProductManifold(Estimator):
     @property
     def _n_features_out(self) -> int:
         return sum(len(columns) for columns in self.columns_)
-
-
-def _are_counts(rows: Floats) -> bool:
-    """Whether all are whole numbers from zero on, most of them small."""
-    return bool((rows >= 0).all() and (rows == np.round(rows)).all() and np.median(rows) <= SMALL_COUNT)
 
 
 def _basis(Z: Floats) -> Floats:

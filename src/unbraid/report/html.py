@@ -86,10 +86,8 @@ class Report:
         """
         body = [list(row) for row in rows]
         kinds = [_kind(column) for column in zip(*body, strict=True)] or [""] * len(columns)
-        labels = [f' data-column="{escape(str(name))}"' if "long" in kinds else "" for name in columns]  # for phones
-        aligned = [
-            f' class="{k}"{label * (k == "number")}' if k else "" for k, label in zip(kinds, labels, strict=True)
-        ]
+        labels = [f' data-column="{escape(str(name))}"' * ("long" in kinds and j > 0) for j, name in enumerate(columns)]
+        aligned = [(f' class="{kind}"' if kind else "") + label for kind, label in zip(kinds, labels, strict=True)]
         head = "".join(f"<th{place}>{escape(str(name))}</th>" for place, name in zip(aligned, columns, strict=True))
         lines = "".join(
             ('<tr class="marked">' if i == marked else "<tr>")

@@ -8,6 +8,7 @@ import numpy as np
 from unbraid.data.rows import Rows, row_marks
 from unbraid.estimator.base import COUNT
 from unbraid.manifold.neighbors import Floats
+from unbraid.methods import COVARIATES
 from unbraid.runtime.progress import bar
 from unbraid.spectral.base import Evidence, SpectralEstimator
 from unbraid.spectral.embeddings import LTSA, HessianEigenmaps, LaplacianEigenmaps
@@ -44,14 +45,14 @@ class FollowedByICA(SpectralEstimator):
     @property
     def uses(self) -> tuple[str, ...]:
         used = ROTATIONS.get(self.rotation)
-        return (used,) if used else ()
+        return (used, COVARIATES) if used else (COVARIATES,)
 
     def _settings(self, d: int) -> Settings:
         # Other evidence does not imply independence, so settings are then chosen by distances alone.
         contrast = {"independence": self.contrast, FASTICA: FASTICA}.get(self.rotation)
         return replace(super()._settings(d), contrast=contrast, n_init=self.n_init)
 
-    def fit(self, X: Any, y: Any = None, *, pairs: Any = None, time: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, pairs: Any = None, time: Any = None, covariates: Any = None) -> Self:
         """Find the factors of X.
 
         Parameters
@@ -60,31 +61,35 @@ class FollowedByICA(SpectralEstimator):
             Rows are samples; images are flattened. Large inputs are streamed. A one-shot generator must be given as
             a function that makes it. Or :class:`~unbraid.Observations`, with what is known about the rows.
         y : array (n,) or (n, n_factors), optional
-            The condition of each row for ``rotation="condition"``, the known factors (NaN elsewhere) for
-            ``rotation="labels"``; ignored otherwise.
+            The condition of each row for ``rotation="condition"``, the known factors (NaN elsewhere; fewer
+            columns than factors will do) for ``rotation="labels"``; ignored otherwise.
         pairs : array of int, (m, 2) or (n,), optional
             Row numbers of pairs that differ in few factors, or one number per row that both rows of a pair share, for
             ``rotation="pairs"``.
         time : array (n,), optional
             Numbers or dates, each row its own, for ``rotation="time"``; no step crosses a gap. Without it the rows are
             assumed to be in order of time.
+        covariates : array (n,) or (n, c), optional
+            Batch, session, day: levels or numbers, whose effect is taken away first (``adjustment_``). New rows need
+            theirs: ``transform(Observations(X, covariates=...))``.
 
         Returns
         -------
         self
         """
         self._check_parameters()  # the rotation says which evidence is used
-        known = self._observed(X, y if "labels" in self.uses else None, pairs=pairs, time=time)
-        if self.rotation in INDEPENDENT and not known.evidence:
+        known = self._observed(X, y if "labels" in self.uses else None, pairs=pairs, time=time, covariates=covariates)
+        turning = known.only(*set(known.evidence) - {COVARIATES})
+        if self.rotation in INDEPENDENT and not turning.evidence:
             return self._fit(known, None)
-        check_rotation(self.rotation, known)
+        check_rotation(self.rotation, turning)
         self._fit(
             known,
-            lambda Z: rotation_matrix(self.rotation, Z, known),
-            lambda Z: evidence_concerns(self.rotation, Z, known),
+            lambda Z: rotation_matrix(self.rotation, Z, turning),
+            lambda Z: evidence_concerns(self.rotation, Z, turning),
         )
         if self.rotation == "labels":
-            numbers = np.flatnonzero(np.isfinite(known.labels.astype(np.float64)).all(axis=1))
+            numbers = np.flatnonzero(np.isfinite(known.labels.reshape(len(known), -1).astype(np.float64)).any(axis=1))
             self.labelled_rows_ = row_marks(Rows(known.X).picked(numbers))
         return self
 
@@ -103,9 +108,11 @@ class FollowedByICA(SpectralEstimator):
             reliability = reliability_of(found.choice, self.maps_.codes, unmix, self._other_embedding, rng, advance)
         self.diagnostics_ = found_again(self.diagnostics_, reliability)
 
-    def fit_transform(self, X: Any, y: Any = None, *, pairs: Any = None, time: Any = None) -> Any:
+    def fit_transform(
+        self, X: Any, y: Any = None, *, pairs: Any = None, time: Any = None, covariates: Any = None
+    ) -> Any:
         """Fit, and return the codes (n, n_factors) of X, as ``transform`` does."""
-        return self.fit(X, y, pairs=pairs, time=time)._codes_of(X)
+        return self.fit(X, y, pairs=pairs, time=time, covariates=covariates)._codes_of(X)
 
 
 class HessianICA(FollowedByICA, HessianEigenmaps):
@@ -155,6 +162,11 @@ class HessianICA(FollowedByICA, HessianEigenmaps):
     units : {"auto", "given"}
         "auto" scales columns of a table whose values spread more than 30 times as much as those of the others, and
         leaves out columns that count the rows; "given" takes all columns as they are.
+    counts : {"auto", "depth", "given"}
+        "auto" finds out whether X holds counts (whole numbers from 0 on, many of them small) and then measures
+        distances between their square roots, weighed so that all columns are equally noisy; ``counts_`` has the scale.
+        "depth" brings all rows to one total first: of cells that were sequenced to different depths, say. It removes a
+        factor that raises all rates. "given" takes counts as any numbers.
     random_state : int, RandomState, Generator or None
     progress : bool or None
         Whether bars are shown; None shows them when standard error is a terminal.
@@ -185,6 +197,8 @@ class HessianICA(FollowedByICA, HessianEigenmaps):
         else empty.
     screen_ : Screen or None
         The rule for both; None if nothing was wrong with the data.
+    counts_ : Counts or None
+        The scale of counts; None if X does not hold counts.
     maps_ : LocalMaps
     reduction_ : Reduction
         Its ``scale`` is what columns were multiplied by, if any were.
