@@ -2,8 +2,8 @@
 
     python benchmarks/case_rat.py FOLDER [--umap PYTHON]
 
-FOLDER holds sargolini.npz of ``ratinabox==1.15.3`` (MIT; the path is of Sargolini et al. 2006). Each cell fires around
-its place (width 20 cm, 15 Hz at most); spikes are Poisson counts in bins of 200 ms.
+FOLDER is where ``unbraid datasets get place-cells`` puts sargolini.npz (MIT; the path is of Sargolini et al. 2006).
+Each cell fires around its place (width 20 cm, 15 Hz at most); spikes are Poisson counts in bins of 200 ms.
 """
 
 import numpy as np
