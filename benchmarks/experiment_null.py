@@ -1,8 +1,9 @@
 """The null of the evidence: how often it accepts evidence that says nothing, and how often it sees evidence that does.
 
-    python benchmarks/experiment_null.py level null.jsonl     500 worlds whose evidence says nothing
+    python benchmarks/experiment_null.py level null.jsonl     worlds whose evidence says nothing
     python benchmarks/experiment_null.py power power.jsonl    worlds of 1,000 rows with evidence, and the MCC of the fit
-    python benchmarks/experiment_null.py table null.jsonl     a table of either file
+    python benchmarks/experiment_null.py weak weak.jsonl      the same with weaker evidence: .5, .25, .1 of its strength
+    python benchmarks/experiment_null.py table null.jsonl     a table of one of these files
 
 Each line is one world: one fit and 20 short refits. Lines are written as they come, and a command that is given again
 goes on where it stopped. With B = 19 the smallest p is .05, so that the event is p <= .05, which has a chance of .05
@@ -21,36 +22,47 @@ import unbraid as ub
 from unbraid.metrics import mcc
 from unbraid.nulls.null import null_test
 
-SPECTRAL = ("HessianICA", "TangentICA", "LaplacianICA")
+SPECTRAL = ("HessianICA", "TangentICA", "LaplacianICA", "PCAICA")
 TINY = {"n_init": 1, "n_blocks": 2, "hidden": 8, "batch_size": 128}
 FLOWS = ("NICE", "RealNVP", "GIN", "SelfSupervisedGIN")
+FIRST = {"level": 1000, "power": 2000, "weak": 3000}  # seeds
+KINDS = ("time", "pairs", "condition", "labels")
 
-# (class, evidence): worlds whose evidence says nothing
+# (class and objective, evidence): worlds whose evidence says nothing
 LEVEL = {
-    **{("HessianICA", kind): 50 for kind in ("time", "pairs", "condition", "labels")},
-    **{(name, kind): 25 for name in SPECTRAL[1:] for kind in ("time", "pairs", "condition")},
-    ("HessianICA", "condition beside time"): 50,
-    ("HessianICA", "condition in batches"): 50,
-    ("RealNVP", "classes"): 12,
-    ("RealNVP", "continuous"): 8,
-    ("GIN", "classes"): 10,
-    ("NICE", "classes"): 5,
-    ("AdaGVAE", "pairs"): 10,
-    ("SelfSupervisedGIN", "sets"): 5,
+    **{("HessianICA", kind): 40 for kind in KINDS},
+    **{(name, kind): 15 for name in SPECTRAL[1:3] for kind in KINDS[:3]},
+    **{("PCAICA", kind): 20 for kind in KINDS},
+    ("HessianICA", "condition beside time"): 40,
+    ("HessianICA", "condition in batches"): 40,
+    **{(name, "classes"): 10 for name in ("RealNVP", "GIN", "NICE", "IVAE", "Contrastive segments")},
+    **{(name, "continuous"): 10 for name in ("RealNVP", "GIN", "IVAE")},
+    **{(name, "pairs"): 10 for name in ("AdaGVAE", "Contrastive infonce", "Contrastive permutation")},
+    **{(f"Contrastive {name}", "time"): 10 for name in ("infonce", "permutation", "segments")},
+    **{("Contrastive infonce", kind): 10 for kind in ("classes", "continuous", "sets")},
+    ("SlowVAE", "time"): 10,
+    ("SelfSupervisedGIN", "sets"): 10,
 }
 POWER = {
-    **{("HessianICA", kind): 10 for kind in ("time", "pairs", "condition", "labels")},
+    **{("HessianICA", kind): 10 for kind in KINDS},
+    **{("PCAICA", kind): 5 for kind in KINDS},
     ("TangentICA", "time"): 5,
     ("LaplacianICA", "pairs"): 5,
-    ("RealNVP", "classes"): 3,
-    ("GIN", "classes"): 3,
+    **{(name, "classes"): 3 for name in ("RealNVP", "GIN", "IVAE", "Contrastive segments")},
+    **{(name, "continuous"): 3 for name in ("RealNVP", "GIN", "IVAE")},
+    ("AdaGVAE", "pairs"): 3,
+    ("SelfSupervisedGIN", "sets"): 3,
+    ("SlowVAE", "sparse steps"): 3,
+    **{(f"Contrastive {name}", "sparse steps"): 3 for name in ("infonce", "permutation")},
+    ("Contrastive infonce", "near pairs"): 3,
 }
-KEYWORD = {"time": "time", "pairs": "pairs", "sets": "sets"}  # all else is labels
+WEAK = {(f"HessianICA at {strength:g}", kind): 10 for kind in KINDS for strength in (0.5, 0.25, 0.1)}
+TASKS = {"level": LEVEL, "power": POWER, "weak": WEAK}
 
 
-def drift(n, rng, rates=(0.95, 0.6)):
-    """Gaussian factors in time, one slow, one fast."""
-    z = rng.normal(size=(n, len(rates)))
+def drift(n, rng, rates=(0.95, 0.6), steps=np.random.Generator.normal):
+    """Factors in time, one slow, one fast; Gaussian if their steps are."""
+    z = steps(rng, size=(n, len(rates)))
     for t in range(1, n):
         z[t] = np.array(rates) * z[t - 1] + np.sqrt(1 - np.square(rates)) * z[t]
     return z
@@ -88,54 +100,85 @@ def nothing(kind, rng):
     return ub.Observations(bent(z, rng), labels=rng.integers(int(rng.integers(2, 6)), size=n))
 
 
-def something(kind, rng, n=1000):
-    """Rows with evidence that identifies their Gaussian factors."""
+def something(kind, rng, strength=1.0, n=1000):
+    """Rows with evidence that identifies their factors; at less strength, it is this near to saying nothing."""
     z = rng.normal(size=(n, 2))
-    if kind == "time":
-        z = drift(n, rng)
+    if kind == "time":  # autocorrelations of the strength 1 apart are .35 apart
+        z = drift(n, rng, 0.775 + strength * np.array([0.175, -0.175]))
         return z, ub.Observations(bent(z, rng), time=np.arange(n))
-    if kind == "pairs":
-        z[n // 2 :] = z[: n // 2]
-        changed = rng.integers(2, size=n // 2)
-        z[n // 2 + np.arange(n // 2), changed] = rng.normal(size=n // 2)
+    if kind == "sparse steps":
+        z = drift(n, rng, (0.9, 0.7), np.random.Generator.laplace)
+        return z, ub.Observations(bent(z, rng), time=np.arange(n))
+    if kind == "pairs":  # a share of them is related
+        first, changed = z[: n // 2], rng.integers(2, size=n // 2)
+        related = rng.uniform(size=n // 2) < strength
+        keep = related[:, None] & (np.arange(2) != changed[:, None])
+        z[n // 2 :] = np.where(keep, first, z[n // 2 :])
         return z, ub.Observations(bent(z, rng), pairs=np.arange(n).reshape(2, -1).T)
-    if kind == "labels":
+    if kind == "near pairs":
+        z = rng.uniform(-1, 1, size=(n, 2))
+        z[n // 2 :] = np.clip(z[: n // 2] + rng.laplace(scale=0.1, size=(n // 2, 2)), -1, 1)
+        return z, ub.Observations(bent(z, rng), pairs=np.arange(n).reshape(2, -1).T)
+    if kind == "sets":  # each of ten rows around a point, by steps of two sizes
+        z = np.repeat(z[: n // 10], 10, axis=0) + rng.normal(size=(n, 2)) * [0.1, 0.4]
+        return z, ub.Observations(square(z, rng), sets=np.repeat(np.arange(n // 10), 10))
+    if kind == "labels":  # correlated with the factors by the strength
         labels = np.full((n, 2), np.nan)
-        labels[:20] = z[:20]
+        labels[:20] = strength * z[:20] + (1 - strength**2) ** 0.5 * rng.normal(size=(20, 2))
         return z, ub.Observations(bent(z, rng), labels=labels)
+    if kind == "continuous":
+        u = rng.uniform(-1, 1, size=(n, 2))
+        z *= np.exp(u)
+        return z, ub.Observations(square(z, rng), labels=u)
     classes = rng.integers(5, size=n)  # variances alone change with the class
-    z *= rng.uniform(0.3, 1.5, size=(5, 2))[classes]
-    X = bent(z, rng) if kind == "condition" else np.c_[z + 0.3 * np.sin(2 * z[:, ::-1]), 0.01 * rng.normal(size=(n, 2))]
-    return z, ub.Observations(X, labels=classes)
+    z *= rng.uniform(0.3, 1.5, size=(5, 2))[classes] ** strength
+    return z, ub.Observations((bent if kind == "condition" else square)(z, rng), labels=classes)
 
 
-def estimator(name, kind, seed, tiny):
+def square(z, rng):
+    """As many features as flows have codes to spare: two that bend, two of noise."""
+    return np.c_[z + 0.3 * np.sin(2 * z[:, ::-1]), 0.01 * rng.normal(size=(len(z), 2))]
+
+
+def estimator(title, kind, seed, tiny):
+    name, _, objective = title.partition(" at")[0].partition(" ")
+    cls, settings = getattr(ub, name), {"null": "off", "random_state": seed}
+    if name == "PCAICA":
+        return cls(2, rotation=kind, **settings)
     if name in SPECTRAL:
-        return getattr(ub, name)(2, 15, rotation=kind.split()[0], null="off", random_state=seed)
-    if not tiny:
-        return getattr(ub, name)(null="off", random_state=seed)
-    settings = TINY | {"max_steps": 20} if name in FLOWS else {"n_factors": 2, "max_steps": 30}
-    return getattr(ub, name)(null="off", random_state=seed, **settings)
+        return cls(2, 15, rotation=kind.split()[0], **settings)
+    if name in FLOWS:
+        return cls(**settings, **(TINY | {"max_steps": 20} if tiny else {}))
+    if objective:
+        settings |= {"objective": objective, "n_segments": 5}
+    if name == "SlowVAE":
+        settings |= {"rate": "learned", "gamma": 1.0}
+    steps = {"max_steps": 30, "batch_size": 64} if tiny else {"max_steps": 3200}
+    return cls(2, **settings, **steps)
 
 
-def one_world(task, name, kind, seed):
+def one_world(task, title, kind, seed):
     """p, score and largest null of a world; where there is evidence, the MCC of the fit too."""
-    rng = np.random.default_rng([sum(map(ord, f"{task} {name} {kind}")), seed])
-    z, known = something(kind, rng) if task == "power" else (None, nothing(kind, rng))
-    model = estimator(name, kind, seed, task == "level")
+    rng = np.random.default_rng([sum(map(ord, f"{task} {title} {kind}")), seed])
+    strength = float(title.partition(" at ")[2] or 1)
+    z, known = (None, nothing(kind, rng)) if task == "level" else something(kind, rng, strength)
+    model = estimator(title, kind, seed, task == "level")
     model.fit(known.only(*model.uses))
-    n_steps = 160 if task == "power" and hasattr(model, "n_steps_") else None
+    n_steps = 160 if task != "level" and hasattr(model, "n_steps_") else None
     null = null_test(model, known, seed=seed, n_steps=n_steps)
-    line = {"method": name, "evidence": kind, "seed": seed, "p": null.p, "score": null.score, "most": null.nulls.max()}
-    return line | ({} if z is None else {"mcc": float(mcc(z, model.transform(known.X)[:, :2]))})
+    line = {"method": title, "evidence": kind, "seed": seed, "p": null.p, "score": null.score, "most": null.nulls.max()}
+    if z is None:
+        return line
+    promised = np.square if "segments" in title else np.asarray  # of the factors
+    return line | {"mcc": float(mcc(promised(z), model.transform(known.X)[:, :2]))}
 
 
 def run(task, path):
     lines = read(path)
     done = {(line["method"], line["evidence"], line["seed"]) for line in lines}
     warnings.simplefilter("ignore")
-    for (name, kind), count in (LEVEL if task == "level" else POWER).items():
-        for seed in range(count):
+    for (name, kind), count in TASKS[task].items():
+        for seed in range(FIRST[task], FIRST[task] + count):
             if (name, kind, seed) not in done:
                 started = time.process_time()
                 line = one_world(task, name, kind, seed)

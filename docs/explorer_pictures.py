@@ -1,4 +1,4 @@
-"""Take the four pictures of the explorer's page, in Chromium: ``python docs/explorer_pictures.py``.
+"""Take the pictures of the explorer's page, in Chromium: ``python docs/explorer_pictures.py``.
 
 ``python docs/explorer_pictures.py faces`` makes the moving one of the README, from 500 faces of StyleGAN2
 (``pip install 'unbraid[faces]' unbraid-papers``, ``unbraid datasets get ffhq``).
@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
@@ -34,6 +35,16 @@ def spectra():
     x = np.linspace(0, 1, 200)
     bands = np.exp(-np.square((x - [[0.3], [0.7]]) / 0.04))
     return heights @ bands + 0.3 * np.exp(-np.square((x - 0.5) / 0.15))
+
+
+def cells():
+    """Two programmes of thirty named genes each, and twenty genes that follow neither."""
+    rng = np.random.default_rng(0)
+    weights = np.zeros((2, 80))
+    weights[0, :30], weights[1, 30:60] = rng.uniform(1, 2, (2, 30))
+    counts = rng.uniform(size=(500, 2)) @ weights + 0.1 * rng.normal(size=(500, 80))
+    kinds = ["cycle"] * 30 + ["response"] * 30 + ["other"] * 20
+    return pandas.DataFrame(counts, columns=[f"{kind}{i}" for i, kind in enumerate(kinds)])
 
 
 def window(width, height, colours="light"):
@@ -98,11 +109,14 @@ def main():
     local, linear = ub.HessianICA(2, random_state=0).fit(X), ub.PCAICA(2, random_state=0).fit(X)
     curves = spectra()
     mixed = ub.PCAICA(2, random_state=0).fit(curves)
+    genes = cells()
+    programmes = ub.PCAICA(2, random_state=0).fit(genes)
     squares, bands = ("across", "up"), ("left band", "right band")
     shots = {
         "explorer-spectral": (local, X, window(1100, 860), squares, ("PageUp", "PageDown")),
         "explorer-two-runs": ([local, linear], X, window(1280, 860), squares, ("PageUp", "PageUp")),
         "explorer-spectra": (mixed, curves, window(900, 900, "dark"), bands, ("PageUp", "PageDown")),
+        "explorer-cells": (programmes, genes, window(900, 900), ("code 1", "code 2"), ("PageUp", "PageDown")),
         "explorer-phone": (local, X, PHONE, squares, ("PageUp", "PageUp")),
     }
     with sync_playwright() as playwright:

@@ -27,6 +27,7 @@ ABOUT = {
     "UB107": "metrics",
     "UB108": "identifiability",
     "UB109": "identifiability",
+    "UB110": "identifiability",
     "UB11": "trust",
     "UB12": "contrastive",
     "UB124": "autoencoders",

@@ -18,7 +18,7 @@ from tests.app.conftest import centroid, spectra
 from tests.cli.command_line import run
 from tests.facts import facts
 from unbraid.app.kept import Names, clean_name, keep, read, read_opening, some_rows
-from unbraid.app.view import Look, view_of_run
+from unbraid.app.view import Look, view_of, view_of_run
 from unbraid.app.workspace import workspace_of
 from unbraid.diagnosis.findings import ANSWERS
 from unbraid.saving.persistence import NotARunError
@@ -49,6 +49,14 @@ def test_a_pair_of_functions():
     np.testing.assert_allclose(space.decode(0, pca.transform(X[:3])), X[:3], atol=1e-5)
     run = space.overview()["runs"][0]
     assert (run["title"], run["decodes"], run["checked"]) == ("encoder and decoder", True, False)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_model_of_a_frame_is_shown_without_a_word_about_names():
+    frame = pytest.importorskip("pandas").DataFrame(spectra()).add_prefix("band")
+    model = ub.PCAICA(2, random_state=0).fit(frame)
+    space = workspace_of([model], frame)
+    np.testing.assert_allclose(view_of(model).encode(frame.to_numpy()[:3]), model.transform(frame[:3]))
 
 
 def test_sliders_come_in_the_order_in_which_they_move_the_data():

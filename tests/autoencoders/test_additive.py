@@ -53,6 +53,27 @@ def test_a_short_training_is_warned_of(objects):
     assert any("UB130" in text for text in model.summary().concerns)
 
 
+def test_the_start_with_the_lowest_loss_is_trained_on(objects, monkeypatch):
+    seen = []
+    train = ub.Autoencoder._train
+
+    def noted(self, networks, *rest):
+        seen.append(networks["encoder"][1].weight.detach().clone())
+        train(self, networks, *rest)
+
+    monkeypatch.setattr(ub.Autoencoder, "_train", noted)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        one, six, again = (
+            ub.AdditiveAutoencoder(2, n_init=n_init, max_steps=40, random_state=3).fit(objects).history_[-1]["loss"]
+            for n_init in (1, 6, 6)
+        )
+    assert six < one  # it had a start, and the best of six
+    assert torch.equal(seen[1], seen[2])
+    assert not torch.equal(seen[0], seen[1])
+    assert again == six
+
+
 def test_blocks_must_fit(objects):
     with pytest.raises(ValueError, match=facts("n_factors", 3, "block_size", 2)):
         ub.AdditiveAutoencoder(3, block_size=2).fit(objects)

@@ -57,6 +57,8 @@ NAMED = "\n".join(f"img{i}.png," + ",".join(map(str, row)) for i, row in enumera
 SPARSE = np.where(X > 0.7, X, 0.0)
 DIAL, ROWS = [1, 2, 3, 9999] * 10, np.arange(40)
 PASCAL = X * [1e5, 1, 1, 1, 1, 1]
+AXIS = [str(400 + i) for i in range(32)]
+SPECTRA = np.random.default_rng(1).uniform(size=(40, 32))
 EMPTIER = text(X, sep=";").replace("\n", ";;\n") + 2 * (7 * ";" + "\n")
 
 # What is written; options; the numbers and the names of columns that are read; what is told about it.
@@ -103,6 +105,8 @@ READ = {
     "a question mark": (text(with_cells("?")), {"missing": "?", "drop_missing": True}, GAPS, NAMES, ["3"]),
     "empty cells": (text(with_cells("")), {"drop_missing": True}, GAPS, NAMES, ["3 of 40"]),
     "dead rows, left out": (text(with_rows(0.0)), {"drop_missing": True}, DEAD, NAMES, ["5, 11"]),
+    "an axis of wavelengths": (text(SPECTRA, AXIS), {}, SPECTRA, AXIS, ["400", "431", "--prepare derivative,spread"]),
+    "prepared": (text(SPECTRA, AXIS), {"prepare": "spread"}, SPECTRA / SPECTRA.std(axis=0), AXIS, ["prepared: spread"]),
     "zeros that are counts": (text(SPARSE), {}, SPARSE, NAMES, ["3 rows"]),
     "a dial of few values": (with_column("dial", DIAL), {}, np.c_[DIAL, X], ["dial", *NAMES], ["dial", "%"]),
     "a column in another unit": (text(PASCAL), {}, PASCAL, NAMES, ["a", "100.0 %"]),
@@ -123,6 +127,11 @@ REFUSED = {
     "NaN": (text(with_cells("NaN")), {}, ["'b'", "2 of 40"]),
     "infinity": (text(with_cells("inf")), {}, ["'b'", "infinite"]),
     "dead rows": (text(with_rows(0.0)), {}, ["5, 11", "drop_missing=True", "missing='none'"]),
+    "dead rows of a whole number": (text(np.vstack([X, np.ones((3, 6))])), {}, ["40, 41, 42", "drop_missing=True"]),
+    "an unknown preparation": (text(X), {"prepare": ["magic"]}, ["'magic'", "derivative"]),
+    "too few columns for a derivative": (text(X), {"prepare": "derivative"}, ["'derivative'", "15", "6"]),
+    "logarithms of zeros": (text(with_rows(0.0, (5,))), {"prepare": "log", "missing": "none"}, ["'log'", "row 5"]),
+    "a dead row has no scale": (text(with_rows(0.0, (5,))), {"prepare": "snv", "missing": "none"}, ["'snv'", "row 5"]),
     "rows of different lengths": (text(X) + "1,2,3,4,5,6,7\n", {}, ["line 42"]),
     "a range without columns": (text(X, WAVES), {"columns": ["500:600"]}, ["500", "600", "400"]),
     "nothing but an index": ("id\n" + "\n".join(map(str, range(40))), {}, ["id", "--columns"]),

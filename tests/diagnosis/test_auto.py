@@ -127,7 +127,7 @@ def test_a_named_method_is_fitted_without_a_diagnosis():
     np.testing.assert_array_equal(model.components_, ub.PCAICA(2, random_state=0).fit(X).components_)
     with pytest.raises(ValueError, match=facts("'magic'", "pca-ica")):
         ub.fit(X, "magic")
-    with pytest.raises(ValueError, match=facts("pca-ica", "k", "contrast, n_factors")):
+    with pytest.raises(ValueError, match=facts("pca-ica", "k", "contrast, counts, n_factors")):
         ub.fit(X, "pca-ica", k=3)
     with pytest.raises(ValueError, match=r"labels.*gin"):
         ub.fit(X, "product-manifold", labels=np.zeros(300))

@@ -11,7 +11,8 @@ from scipy.special import ndtr
 import unbraid as ub
 from tests.facts import facts
 from tests.spectral.manifolds import bent_sheets
-from unbraid.diagnosis.findings import Finding, finding, held, verdict_of
+from unbraid.diagnosis.findings import AXES, Finding, finding
+from unbraid.diagnosis.verdict import held, verdict_of
 from unbraid.manifold.surroundings import torus
 from unbraid.trust.expected import ExpectedMCC
 from unbraid.trust.support import ball
@@ -180,6 +181,8 @@ def test_every_form_says_the_same(sheet, tmp_path):
     for f in sheet.findings:
         assert f.assumption in page
         assert f.assumption in str(sheet)
+    assert AXES in str(sheet)
+    assert AXES in page
     with pytest.raises(KeyError, match=facts("'magic'", "'connected'")):
         sheet["magic"]
 

@@ -1,6 +1,7 @@
 """What is claimed with and without evidence: the theorem, what stays free, what would help, and what is fitted."""
 
 import json
+import warnings
 
 import numpy as np
 import pytest
@@ -110,6 +111,45 @@ def test_pairs_conditions_and_a_few_labels_identify_gaussian_factors(gaussian):
     assert few.rotation == "independence"
 
 
+@pytest.mark.parametrize(("law", "d", "free"), [("normal", 2, ()), ("normal", 3, ("linear map",)), ("uniform", 3, ())])
+def test_labels_of_one_factor_leave_what_independence_does_not_show(law, d, free):
+    z = getattr(np.random.default_rng(0), law)(size=(N, d))
+    X = z @ np.random.default_rng(1).normal(size=(d, 5))
+    found = ub.diagnose(X, np.where(np.arange(N) < 20, z[:, 0], np.nan))
+    assert (found.rotation, found.theorem) == ("labels", None)
+    assert found.verdict == ("unsure" if free else "yes")
+    assert set(found.free) == {"function per factor", *free}
+
+
+@pytest.mark.parametrize(
+    ("evidence", "why"),
+    [
+        ({"time": np.random.default_rng(0).permutation(N)}, "autocorrelation"),
+        ({"labels": np.random.default_rng(0).integers(3, size=N)}, "evidence_turn"),
+        ({"labels": np.random.default_rng(0).normal(size=N)}, "labelled_rows"),
+        ({"labels": np.array(["a"] * N)}, "evidence_turn"),
+        ({"pairs": np.c_[:10, 20:30]}, "pair_sparsity"),
+        ({"pairs": np.c_[: N // 2, N // 2 : N]}, "pair_sparsity"),
+    ],
+)
+def test_a_fit_says_why_it_does_not_use_what_was_given(gaussian, evidence, why):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = ub.fit(gaussian @ MIX, random_state=0, **evidence)
+    said = [str(warning.message) for warning in caught if "UB110" in str(warning.message)]
+    words = model.diagnosis_[why].words
+    assert len(said) == 1
+    assert words in said[0]
+    assert any(words in reason for reason in model.diagnosis_.reasons)
+
+
+def test_numbers_among_none_are_known_factors_and_words_are_refused(gaussian):
+    one = [float(value) if i < 20 else None for i, value in enumerate(gaussian[:, 0])]
+    assert ub.diagnose(gaussian @ MIX, one).rotation == "labels"
+    with pytest.raises(ValueError, match=facts("labels", N - 1, "row 1")):
+        ub.diagnose(gaussian @ MIX, np.array(["a"] + [None] * (N - 1), dtype=object))
+
+
 def test_a_condition_identifies_flat_factors_and_an_idle_one_does_not():
     rng = np.random.default_rng(0)
     y = rng.integers(3, size=1500)
@@ -141,6 +181,19 @@ def test_what_is_identified_is_saved_with_a_model(tmp_path):
     loaded = ub.load(model.save(tmp_path / "run"))
     assert loaded.diagnosis_ == model.diagnosis_
     assert loaded.diagnosis_.theorem.id == "sobi"
+
+
+def test_one_factor_is_judged_alike_with_and_without_time():
+    """There is nothing to rotate, so the order of the rows is no reason to trust the code more."""
+    there_and_back = np.abs(np.arange(N) * 0.0137 % 2 - 1)
+    X = np.sin(there_and_back[:, None] * np.linspace(1, 4, 30)) + 0.2 * np.random.default_rng(0).normal(size=(N, 30))
+    without, given = ub.diagnose(X), ub.diagnose(X, time=np.arange(N))
+    assert (given.n_factors, given["order in time"].holds) == (1, True)
+    assert (given.verdict, given.rotation, given.expected_mcc) == (
+        without.verdict,
+        "independence",
+        without.expected_mcc,
+    )
 
 
 def test_many_rows_in_time_are_tested_on_rows_that_follow_each_other():

@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 
 import unbraid as ub
+from tests.facts import facts
 from unbraid.manifold.surroundings import end_distance
 from unbraid.metrics.kinds import circular_correlation
+from unbraid.product.choice import OPEN
 from unbraid.product.curve import closed_curve, improved
-from unbraid.product.estimator import OPEN
-from unbraid.product.ring import _bends, around, ring_of
+from unbraid.product.ring import _bends, around, circle_checks, ring_of
+from unbraid.product.turn import hidden
 from unbraid.trust.warnings import TrustWarning
 
 
@@ -22,6 +24,10 @@ def views(n, half=0.6, noise=0.05, seed=0, shuffled=True):
     return X[order], angle[order]
 
 
+def figures(checks):
+    return {check.name: check.figure for check in checks}
+
+
 def correlation(angle, model, X):
     return abs(circular_correlation(angle, model.transform(X)[:, 0]))
 
@@ -29,11 +35,12 @@ def correlation(angle, model, X):
 def test_the_shortest_tour_of_even_points_on_a_circle_is_their_order():
     order = np.random.default_rng(0).permutation(40)
     angle = 2 * np.pi * order / 40
-    ring = ring_of(np.c_[np.cos(angle), np.sin(angle)], np.arange(40))
+    points = np.c_[np.cos(angle), np.sin(angle)]
+    ring = ring_of(points, np.arange(40))
     assert set(np.diff(order[ring.tour]) % 40) in ({1}, {39})
     assert np.diff(np.sort(ring.angle)) == pytest.approx(2 * np.pi / 40)
     assert ring.strays == 0
-    assert ring.margin > 2
+    assert figures(circle_checks(points, ring.angle, 0))["crossing"] > 2
 
 
 def test_the_bend_of_even_points_on_a_circle():
@@ -47,9 +54,9 @@ def test_the_bend_of_even_points_on_a_circle():
     assert np.ptp(np.diff(around(points, np.arange(12), 1))) == pytest.approx(0, abs=1e-12)
 
 
-@pytest.mark.parametrize("n", [36, 72, 150])
-def test_noisy_views_of_one_turn_are_verified(n):
-    X, angle = views(n, noise=0.03)
+@pytest.mark.parametrize(("n", "noise"), [(36, 0.03), (72, 0.03), (150, 0.01)])
+def test_noisy_views_of_one_turn_are_verified(n, noise):
+    X, angle = views(n, noise=noise)
     model = ub.ProductManifold(random_state=0).fit(X)
     assert model.kinds_ == ["circle"]
     assert model.verified_.all()
@@ -65,6 +72,47 @@ def test_a_turn_that_nearly_repeats_itself_after_half_is_never_verified_as_the_d
             model = ub.ProductManifold(random_state=0).fit(X)
         assert not model.verified_.any()
     assert correlation(angle, model, X) > 0.95  # the last is unfolded
+
+
+def halves(n, apart, noise, seed=0):
+    """Rows at random on a circle in 30 dimensions, on either of two parts that lie ``apart``, and their angle."""
+    rng = np.random.default_rng(seed)
+    angle = rng.uniform(-np.pi, np.pi, n)
+    X = np.zeros((n, 30))
+    X[:, :2] = np.c_[np.cos(angle), np.sin(angle)]
+    X[:, 2] = rng.choice([-apart / 2, apart / 2], n)
+    return X + noise / np.sqrt(30) * rng.normal(size=X.shape), angle
+
+
+def test_how_different_the_halves_of_a_turn_may_be_without_being_seen():
+    """Two clusters at half of ``apart`` from the curve: their figure is the root of 2 times that."""
+    assert hidden(*halves(200, 0.2, 0.005)) == pytest.approx(np.sqrt(2) * 0.1, rel=0.15)
+    alone, noisy = hidden(*halves(200, 0, 0.005)), hidden(*halves(200, 0, 0.05))
+    assert noisy / alone == pytest.approx(10, rel=0.2)
+    # Marchenko and Pastur: v (1 + 2 sqrt(28 / n)) for noise v in each of the 28 directions off the circle
+    w = np.exp((np.cos(2 * np.pi * np.arange(1, 400) / 400) - 1) / 0.4**2)
+    edge = 0.05**2 / 30 * (1 + 2 * np.sqrt(28 * np.square(w).sum()) / w.sum())
+    assert hidden(*halves(400, 0, 0.05)) == pytest.approx(np.sqrt(2 * edge), rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("n", "steps", "excluded"), [(72, 72, True), (72, 36, False), (70, 70, False), (73, 73, False)]
+)
+def test_even_steps_exclude_a_turn_that_shows_every_view_twice(n, steps, excluded):
+    rng = np.random.default_rng(0)
+    angle = 2 * np.pi * np.arange(n) / steps + 0.01 * rng.normal(size=n)
+    X = np.c_[np.cos(angle), np.sin(angle)] @ rng.normal(size=(2, 20)) + 0.01 * rng.normal(size=(n, 20))
+    assert (hidden(X, np.angle(np.exp(1j * angle))) == 0) is excluded
+
+
+def test_a_turn_that_may_be_half_of_the_real_one_is_found_but_not_verified():
+    X, angle = views(70, noise=0.02)
+    with pytest.warns(TrustWarning, match=facts("UB238", "code 1")):
+        model = ub.ProductManifold(random_state=0).fit(X)
+    assert model.kinds_ == ["circle"]
+    assert not model.verified_.any()
+    assert correlation(angle, model, X) > 0.99
+    assert [c.name for c in model.checks_[0] if not c.holds] == ["one turn"]
 
 
 def test_the_order_in_which_views_came_decides_between_turns_that_look_alike():

@@ -22,6 +22,15 @@ def test_a_number_that_is_missing_is_a_dash():
     assert "nan" not in text
 
 
+def test_cells_of_a_table_with_sentences_carry_their_column_for_phones():
+    text = Report("figures").table(["figure", "value", "meaning"], [["gap", 3, 50 * "."]]).html()
+    assert (
+        f'<td>gap</td><td class="number" data-column="value">3</td><td class="long" data-column="meaning">{50 * "."}'
+        in text
+    )
+    assert "data-column" not in Report("scores").table(["k", "score"], [[3, 0.5]]).html().split("</style>")[1]
+
+
 def test_the_page_of_a_fit_has_no_nan_and_counts_in_words(page):
     shown = re.sub(r"<[^>]*>", " ", page.split("</style>")[1])
     assert not re.search(r"\bnan\b|\(s\)", shown)

@@ -147,7 +147,7 @@ def test_every_kind_of_random_state_repeats_a_run(cls, state):
 
 def test_parameters_are_all_shown():
     shared = ["n_factors", "n_landmarks", "n_neighbors", "outliers", "pca_components", "progress", "random_state"]
-    shared += ["selection", "units"]
+    shared = ["counts", *shared, "selection", "units"]
     assert sorted(ub.LTSA().get_params()) == shared
     assert sorted(ub.HessianEigenmaps().get_params()) == sorted([*shared, "tangent_weight"])
     turned = [*shared, "null", "contrast", "n_init", "rotation", "trust"]

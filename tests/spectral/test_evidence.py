@@ -98,6 +98,7 @@ def test_joint_diagonaliser_undoes_a_known_rotation():
         ("condition", (np.zeros(300),), {}, (1, "rotation='condition'")),
         ("time", (), {"time": np.arange(300) // 2}, ("time", "rows 0 and 1")),
         ("labels", (np.full((300, 2), np.nan),), {}, ("labels", 0, "rotation='labels'", 5)),
+        ("labels", (np.ones((300, 3)),), {}, ("labels", "(300, 3)", "(300, 2)")),
     ],
 )
 def test_missing_evidence_is_said(rotation, given, also, message):
@@ -165,6 +166,50 @@ def test_a_rotation_that_the_evidence_does_not_determine_is_said():
     X = np.random.default_rng(0).normal(size=(500, 2)) @ MIX
     with pytest.warns(AssumptionWarning, match=facts("UB109", "labels")):
         ub.PCAICA(2, rotation="condition").fit(X, np.arange(500) % 3)
+
+
+@pytest.mark.parametrize("column", [0, 1])
+def test_labels_of_one_factor_are_enough_for_two(column):
+    """Uncorrelated Gaussians: the code of the labels is known, and the other is what is left."""
+    z = np.random.default_rng(1).normal(size=(800, 2))
+    one = np.where(np.arange(800) < 30, z[:, column], np.nan)
+    for labels in (one, one[:, None], np.c_[one, np.full(800, np.nan)], one.astype(object)):
+        model = fitted("labels", bent(z), labels)
+        assert mcc(z, model.transform(bent(z))) > 0.99
+    assert len(model.labelled_rows_) == 30
+
+
+def test_factors_without_labels_are_made_independent():
+    """Uniform factors, of which one is known: its code is exact, the others are found by ICA."""
+    z = np.random.default_rng(0).uniform(size=(2000, 3))
+    X = z @ np.random.default_rng(1).normal(size=(3, 5))
+    model = ub.PCAICA(3, rotation="labels", random_state=0, null="off").fit(
+        X, np.where(np.arange(2000) < 9, z[:, 2], np.nan)
+    )
+    codes = model.transform(X)
+    assert np.abs(np.corrcoef(z[:, 2], codes.T)[0, 1:]).max() == pytest.approx(1, abs=1e-9)
+    assert mcc(z, codes) > 0.99
+
+
+def test_columns_of_labels_need_not_be_known_in_the_same_rows():
+    z = np.random.default_rng(0).normal(size=(500, 2)) @ [[1.0, 0.5], [0.0, 0.8]]
+    labels = np.full((500, 2), np.nan)
+    labels[:10, 0], labels[10:20, 1] = z[:10, 0], z[10:20, 1]
+    assert mcc(z, ub.PCAICA(2, rotation="labels", null="off").fit(z @ MIX, labels).transform(z @ MIX)) > 0.9999
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.01])
+def test_pairs_that_never_change_a_factor_are_refused(noise):
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(800, 2))
+    z[400:, 1] = z[:400, 1]
+    X = bent(z) + noise * rng.normal(size=(800, 3))
+    with pytest.raises(ValueError, match=facts("pairs", 2)):
+        fitted("pairs", X, pairs=np.c_[:400, 400:800])
+    z[400:440, 1] = rng.normal(size=40)  # a tenth of the pairs
+    z[400:440, 0] = z[:40, 0]
+    X = bent(z) + noise * rng.normal(size=(800, 3))
+    assert mcc(z, fitted("pairs", X, pairs=np.c_[:400, 400:800]).transform(X)) > 0.98
 
 
 def test_pairs_of_one_point_are_left_out_and_said():

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unbraid.app.kept import MEDIA_TYPES, Names
+from unbraid.data.sources import Blocks
 from unbraid.estimator.base import Estimator
 from unbraid.estimator.summary import Summary
 from unbraid.report.drawing import in_grid, is_pictures, picture_shape, tiled
@@ -202,7 +203,10 @@ def view_of(model: Any, name: str = "") -> View:
         if diagnosis is not None:  # its doubts about the data stand first
             summary = replace(summary, concerns=[*diagnosis.doubts, *summary.concerns])
         features = getattr(model, "feature_names_in_", None)
-        return View(name or summary.title, fitted.transform, decode, summary, features)
+        encode = (
+            fitted.transform if features is None else lambda rows: fitted.transform(Blocks([rows]))
+        )  # without names
+        return View(name or summary.title, encode, decode, summary, features)
     if isinstance(model, tuple) and len(model) == 2 and callable(model[0]) and (model[1] is None or callable(model[1])):
         encode, decode = model
         title = "encoder" if decode is None else "encoder and decoder"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 TABLES = (".csv", ".tsv", ".parquet", ".feather", ".xlsx")
 OF_FILES = (
     "key", "resize", "skip_unreadable", "columns", "exclude", "index", "header", "missing", "fill", "drop_missing",
-    "factors_from", "divide",
+    "factors_from", "divide", "prepare",
 )  # fmt: skip
 DRAWN = 3000  # observations of a data set, unless --points is given
 DEGREES = 50  # range of an angle above which it is not in radians
@@ -125,6 +125,14 @@ class Request:
     divide: Annotated[
         float | None, typer.Option(metavar="N", help="Divide all values by N: 4095 scales 12-bit images to [0, 1].")
     ] = None
+    prepare: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B",
+            help="What is done to a table, in this order: log, snv (each row to mean 0 and spread 1), derivative "
+            "(along the columns), spread (each column to spread 1). Spectra: derivative,spread.",
+        ),
+    ] = None
     factors_from: str | None = None
 
     @property
@@ -209,6 +217,7 @@ def _from_file(request: Request, method: str) -> Data:
             resize=size,
             skip_unreadable=request.skip_unreadable,
             divide=request.divide,
+            prepare=() if request.prepare is None else names_in(request.prepare),
             **_about_table(request, method, named or []),
         )
     evidence = {name: _evidence(request, name, where) for name, where in request.evidence.items()}

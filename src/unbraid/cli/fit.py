@@ -53,6 +53,13 @@ def fit(
         str | None,
         typer.Option(metavar="auto|given", help="Whether columns in other units are scaled (the default)."),
     ] = None,
+    counts: Annotated[
+        str | None,
+        typer.Option(
+            metavar="auto|depth|given",
+            help="Whether counts are seen as square roots (the default), after rows were brought to one total (depth).",
+        ),
+    ] = None,
     augment: Annotated[
         str | None, typer.Option(metavar="NAME", help="Augmentation, for self-supervised-gin: affine.")
     ] = None,
@@ -102,7 +109,7 @@ def fit(
         "--factors": None if factors is None else number(factors, "--factors", "auto"),
         "--neighbors": None if neighbors is None else number(neighbors, "--neighbors", "auto"),
         "--landmarks": None if landmarks is None else number(landmarks, "--landmarks", "auto", "all"),
-        "--trust": trust, "--outliers": outliers, "--units": units,
+        "--trust": trust, "--outliers": outliers, "--units": units, "--counts": counts,
         "--steps": steps, "--max-seconds": max_seconds, "--device": device, "--augment": augment,
     }  # fmt: skip
     if method != AUTO:
@@ -138,7 +145,7 @@ def fit(
     if json:
         typer.echo(record(fitted, run, About(data, method, read.decisions, read.columns), diagnosis))
     elif not quiet:
-        print_outcome(fitted, run)
+        print_outcome(fitted, run, diagnosis.doubts if diagnosis else ())
         if unfinished:
             typer.echo(f"Stopped by --max-seconds. Resume with the same command; checkpoint: {_checkpoint(run)}")
     if open_:

@@ -17,6 +17,7 @@ PARAMETERS = {
     "--trust": "trust",
     "--outliers": "outliers",
     "--units": "units",
+    "--counts": "counts",
     "--steps": "max_steps",
     "--max-seconds": "max_seconds",
     "--device": "device",
@@ -142,6 +143,7 @@ _NAMES = (
     "fill",
     "drop_missing",
     "divide",
+    "prepare",
 )
 _READING = {name: f"--{name.replace('_', '-')}" for name in _NAMES}
 FLAGS = {**{parameter: flag for flag, parameter in PARAMETERS.items()}, **_READING, "random_state": "--seed"}

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
@@ -133,27 +134,29 @@ def record(fitted: "Fitted", run: Path, about: About, diagnosis: "Diagnosis | No
     return json.dumps(found, default=float)
 
 
-def print_outcome(fitted: "Fitted", run: Path) -> None:
-    """Print figures, warnings, and what to do next."""
+def print_outcome(fitted: "Fitted", run: Path, said: Sequence[str] = ()) -> None:
+    """Print figures, warnings except those that were said before, and what to do next."""
     from rich.console import Console
     from rich.table import Table
 
+    from unbraid.report.html import SENTENCE
+    from unbraid.report.pages import SOON
     from unbraid.trust.warnings import explain_command
 
     summary = fitted.summary
     n_codes = 0 if fitted.codes is None else fitted.codes.shape[1]
     found = f"Found {n_codes} code{'s' * (n_codes > 1)}" if n_codes else "Fitted"
-    typer.echo(f"{found} in {fitted.seconds:.1f} s.")
+    typer.echo(f"{found} in {fitted.seconds:.1f} s." if fitted.seconds and fitted.seconds > SOON else f"{found}.")
     for sentence in summary.choices:
         typer.echo(in_flags(sentence))
     table = Table(show_header=False, box=None, pad_edge=False)
     for fact in summary.facts:
-        table.add_row(fact.name, fact.value, fact.meaning)
+        table.add_row(fact.name, fact.value, fact.meaning if len(fact.meaning) <= SENTENCE else "")
     console = Console()
     console.print(table)
     if fitted.mcc is not None:
         console.print(f"MCC with the known factors: [bold]{fitted.mcc:.4f}[/bold]")
-    for concern in fitted.concerns:
+    for concern in (text for text in fitted.concerns if text not in said):
         typer.secho(f"Warning: {in_flags(concern)}", fg="yellow")
     for remark in fitted.remarks:
         typer.echo(f"Note: {in_flags(remark)}")
@@ -162,10 +165,8 @@ def print_outcome(fitted: "Fitted", run: Path) -> None:
     more = explain_command([*fitted.concerns, *fitted.remarks])
     if more:
         typer.echo(f"Causes and remedies: {more}")
-    files = (
-        "the model, codes.npy, codes.csv and report.html" if fitted.codes is not None else "the model and report.html"
-    )
-    typer.echo(f"\nSaved in {run}: {files}. Next:")
+    files = "the model, codes.npy and codes.csv" if fitted.codes is not None else "the model"
+    typer.echo(f"\nSaved in {run}: {files}, and report.html, which explains the figures. Next:")
     typer.echo(f"  open {run / 'report.html'} in a browser")
     if fitted.codes is not None:
         typer.echo(f"  unbraid explore {run}")

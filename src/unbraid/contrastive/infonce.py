@@ -47,8 +47,8 @@ class InfoNCE(nn.Module):
 
     References
     ----------
-    Zimmermann et al. (2021), Contrastive learning inverts the data generating process, Eq. 1 and theorem 6; the
-    marginal and the decay are those of Hyvarinen, Sasaki, Turner (2019), Eq. 4, for autoregressive sources.
+    Zimmermann et al. (2021), Contrastive learning inverts the data generating process, Eq. 1; the marginal
+    and the decay are those of Hyvarinen, Sasaki, Turner (2019), Eq. 4, for autoregressive sources.
     """
 
     def __init__(self, n_codes: int, distance: str, decays: bool, generator: Generator):

@@ -25,8 +25,7 @@ class Segments(nn.Module):
 
     References
     ----------
-    Hyvarinen, Morioka (2016), Unsupervised feature extraction by time-contrastive learning and nonlinear ICA, Eq. 4
-    and theorem 1.
+    Hyvarinen, Morioka (2016), Unsupervised feature extraction by time-contrastive learning and nonlinear ICA, Eq. 4.
     """
 
     def __init__(self, n_codes: int, n_segments: int):

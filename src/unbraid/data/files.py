@@ -117,6 +117,7 @@ def open(
     fill: float | str | None = None,
     drop_missing: bool = False,
     divide: float | None = None,
+    prepare: Sequence[str] | str = (),
 ) -> Source:
     """Open the user's own data without reading it.
 
@@ -155,6 +156,10 @@ def open(
         Leave out rows with gaps, and dead ones: the same value in every column, and hardly anywhere else.
     divide : float, optional
         Divide the values by this number, for instance 4095 for the counts of a 12-bit camera; they are then float32.
+    prepare : sequence of {"log", "snv", "derivative", "spread"}
+        What is done to a table or an array of vectors, in this order: the logarithm; rows of mean 0 and standard
+        deviation 1; the first derivative along the columns (Savitzky-Golay, 15 of them); columns of standard
+        deviation 1. Of spectra, ``["derivative", "spread"]`` takes out baselines and the noise of dark channels.
 
     Returns
     -------
@@ -199,21 +204,23 @@ def open(
         opener = frames.HELD.get(ending) if path.is_file() else None
         opened = (opener or arrays.open_array)(path, key)
     elif is_table:
-        opened, about = _open_table(path, of_tables)
+        opened, about = _open_table(path, of_tables, advise=not prepare)
     elif path.is_dir() or _is_tar(path) or ending in pictures.ENDINGS:
         read_images = images.folder if path.is_dir() else images.tar if _is_tar(path) else images.single
         opened, about["row_names"] = read_images(path, resize=resize, skip_unreadable=skip_unreadable)
     else:
         raise ValueError(f"{path} has the unknown ending {path.suffix!r}. What can be opened: {KINDS}.")
     source = Source(str(path), *opened, **about)
-    return source if divide is None else _divided(source, divide)
+    source = source if divide is None else _divided(source, divide)
+    return source if not prepare else _prepared(source, [prepare] if isinstance(prepare, str) else prepare)
 
 
-def _open_table(path: Path, said: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+def _open_table(path: Path, said: dict[str, Any], *, advise: bool) -> tuple[Any, dict[str, Any]]:
     """(shape, dtype, read) of a table, and what a Source says about it; what was decided is a warning."""
     from unbraid.data.arrays import held
     from unbraid.data.frames import open_table
     from unbraid.data.gaps import Choices
+    from unbraid.data.prepare import advice
 
     header, missing = said.pop("header"), said["missing"]
     if missing is not None:
@@ -221,6 +228,7 @@ def _open_table(path: Path, said: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     if isinstance(said["exclude"], str):
         said["exclude"] = [said["exclude"]]
     table = open_table(path, Choices(**said), header)
+    table.decisions.extend(advice(table.names) if advise else [])
     if table.decisions:
         warn("UB404", stacklevel=3, path=path, decisions="; ".join(table.decisions))
     about = {
@@ -241,6 +249,19 @@ def _divided(source: Source, divide: float) -> Source:
     divided = copy(source)
     divided.dtype, divided._read = np.dtype(np.float32), read
     return divided
+
+
+def _prepared(source: Source, steps: Sequence[str]) -> Source:
+    from unbraid.data.prepare import prepared
+
+    try:
+        values = prepared(source[:], steps)
+    except ValueError as error:
+        raise ValueError(f"{source.name}: {error}") from error
+    ready = copy(source)
+    ready.dtype, ready._read = values.dtype, lambda rows: values[rows]
+    ready.decisions = [*source.decisions, f"prepared: {', '.join(steps)}"]
+    return ready
 
 
 def _is_tar(path: Path) -> bool:

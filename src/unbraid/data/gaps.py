@@ -44,8 +44,12 @@ def listed(names: Iterable[Any]) -> str:
 
 
 def refuse_sentinels(path: Path, frame: Any, values: NDArray) -> None:
-    """Whole numbers that occur again and again, far off all other values: they mark what was not measured."""
-    found = Counter(value for column in values.T for value in sentinels_of(column.astype(np.float64)))
+    """Whole numbers that occur again and again, far off all other values: they mark what was not measured.
+
+    Rows of one value are left to :func:`without_dead`.
+    """
+    alive = values[(values != values[:, :1]).any(axis=1)]
+    found = Counter(value for column in alive.T for value in sentinels_of(column.astype(np.float64)))
     if found:
         value = found.most_common(1)[0][0]
         counts = zip((values == value).sum(axis=0).tolist(), map(str, frame.columns))

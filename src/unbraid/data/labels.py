@@ -101,8 +101,8 @@ def _classes(y: np.ndarray) -> Labels:
     lonely = counts < 2
     if lonely.all():
         raise ValueError(
-            f"each of the {len(classes)} classes has one member only; a class needs two for a variance. For a "
-            "condition that differs from point to point use condition='continuous'."
+            f"each of the {len(classes)} classes has one member only; a class needs two for a variance. Give a "
+            "condition that differs from row to row as numbers with decimals, or use condition='continuous'."
         )
     if lonely.any():
         names = classes[lonely][:5].tolist()

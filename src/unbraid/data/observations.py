@@ -254,6 +254,20 @@ def _per_row(
     return values
 
 
+def _labels(name: str, values: NDArray, n: int) -> NDArray:
+    if values.dtype.kind == "O":  # None, NaN and NA among numbers are numbers that are not known
+        missing = np.frompyfunc(lambda value: str(value) in ("None", "nan", "<NA>", "NaT"), 1, 1)(values).astype(bool)
+        if missing.any():
+            try:
+                values = np.where(missing, np.nan, values).astype(np.float64)
+            except (TypeError, ValueError) as error:
+                raise ValueError(
+                    f"{name} are missing in {missing.sum()} of {missing.size} places, for instance in row "
+                    f"{np.argwhere(missing)[0, 0]}. Remove these rows, or give them a class of their own."
+                ) from error
+    return _per_row(name, values, n)
+
+
 def _finite(name: str, values: NDArray, n: int) -> NDArray:
     _per_row(name, values, n)
     if values.dtype.kind == "f" and not np.isfinite(values).all():
@@ -311,7 +325,7 @@ def _time(name: str, values: NDArray, n: int) -> NDArray:
 
 
 _CHECKS: dict[str, Callable[..., NDArray]] = {
-    "labels": _per_row,
+    "labels": _labels,
     "pairs": _pairs,
     "time": _time,
     "sets": partial(_per_row, axes=(1,)),

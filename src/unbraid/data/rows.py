@@ -74,6 +74,7 @@ class Rows:
         self.source = X
         self.on_read: Callable[[int], Any] = _pass  # called with the number of rows of each block
         self.columns: NDArray[np.intp] | None = None  # set by keep: of a table, those that are read
+        self.scale: Callable[[NDArray], NDArray] | None = None  # of checked rows, where a method wants another one
         self._draws = is_dataset(X)
         self.endless = self._draws and not hasattr(X, "rows")
         self._n: int | None
@@ -280,7 +281,7 @@ class Rows:
         if self.unit != 1:
             values = values / values.dtype.type(self.unit)
         self.check(values, exact=block.dtype.kind in "iub")
-        return values
+        return values if self.scale is None else self.scale(values)
 
     def check(self, values: NDArray, *, exact: bool = False) -> None:
         """Finite; pictures within [0, 1]. ``exact`` values are whole numbers, which are finite."""

@@ -15,7 +15,7 @@ from unbraid.spectral.pca_ica import PCAICA
 from unbraid.trust import support
 from unbraid.trust.table import FIGURES
 
-OF_THE_REST = ("full", "complete")  # checks on a factor together with the others, not on its own shape
+OF_THE_REST = ("full", "complete", "one turn")  # checks on its turn, or together with others, not on its shape
 Told = Diagnostics | LinearDiagnostics
 Encode = Callable[[Floats], Floats]  # from points in principal components to codes
 FEWEST = 250  # points with which a triangular distribution is distinguished from a Gaussian in most draws

@@ -9,20 +9,11 @@ import numpy as np
 from unbraid.data.observations import Observations, observe
 from unbraid.data.order import steps
 from unbraid.diagnosis.codes import Told, code_findings, first_codes, linear_codes, loops_finding
-from unbraid.diagnosis.evidence import Turned, turned_by
-from unbraid.diagnosis.findings import (
-    FOR_LOOPS,
-    LOOPS,
-    Diagnosis,
-    Finding,
-    deciding,
-    held,
-    labels_serve,
-    priced,
-    verdict_of,
-)
+from unbraid.diagnosis.evidence import Turned, turned_by, why_unused
+from unbraid.diagnosis.findings import FOR_LOOPS, LOOPS, Diagnosis, Finding
 from unbraid.diagnosis.identified import twin_of
 from unbraid.diagnosis.survey import MOST_FACTORS, Survey, survey_findings, survey_of
+from unbraid.diagnosis.verdict import deciding, held, labels_serve, priced, verdict_of
 from unbraid.methods import METHODS, method_of
 from unbraid.runtime.determinism import check_random_state, one_thread
 from unbraid.runtime.progress import heartbeat
@@ -152,6 +143,8 @@ def _examined(
     else:
         verdict = {True: "yes", False: "no", None: "unsure"}[held(findings)]
     method, reasons = _method(verdict, survey, findings, rotation)
+    if survey.counts is not None and METHODS[method].family in ("spectral", "product"):
+        reasons.append(f"X holds counts: distances are measured between {survey.counts}.")
     if METHODS[method].trained:
         verdict = "unsure"  # the assumptions of trained methods can be checked only in part
     if method == FROM_TIME:
@@ -202,7 +195,8 @@ def _of_a_fit(
     alike = min((turned.effective for turned in tried), default=1.0)
     effective = min(1.0, alike * survey.n / len(survey.rows))
     plain = [*findings, *code_findings(codes, rng, effective)]
-    used = _used(tried, [*before, *loops, *plain], conditions=survey.flat or not for_flows)
+    turns = tried if codes.shape[1] > 1 else []  # a single code cannot be rotated
+    used = _used(turns, [*before, *loops, *plain], conditions=survey.flat or not for_flows)
     others = {f.key: f for turned in tried if turned is not used for f in turned.findings}
     if used is None or used.turn is None:
         in_doubt = codes.shape[1] > 1 and any(f.key == "separability" and f.holds is not True for f in plain)
@@ -325,6 +319,9 @@ def fit(
     count = n_factors if start is not None else counted(diagnosis, n_factors)
     model = _fitted(diagnosis.method, known, count, settings, random_state, start)
     model.diagnosis_ = diagnosis
+    for name in found.evidence:
+        if name not in known.evidence and (why := why_unused(name, diagnosis)):
+            warn("UB110", evidence=name, why=why)
     if diagnosis.only_wraps:
         warn("UB105")
     elif diagnosis.verdict == "no":
@@ -393,9 +390,10 @@ def choose(
     if diagnosis.method == FROM_TIME:
         by_rotation, settings = "time", {"n_factors": diagnosis.n_factors} | settings
     used = known.only(*METHODS[diagnosis.method].needs, *([by_rotation] if by_rotation else []))
-    left = [name for name in known.evidence if name not in used.evidence]
-    if left:
-        diagnosis = replace(diagnosis, reasons=[*diagnosis.reasons, f"The fit does not use: {', '.join(left)}."])
+    for name in (name for name in known.evidence if name not in used.evidence):
+        why = why_unused(name, diagnosis)
+        unused = f"The fit does not use {name}{f': {why}' if why else '.'}"
+        diagnosis = replace(diagnosis, reasons=[*diagnosis.reasons, unused])
     return diagnosis, used, settings
 
 

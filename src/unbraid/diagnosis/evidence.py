@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from unbraid.data.labels import parse_labels
 from unbraid.data.observations import Observations
-from unbraid.diagnosis.findings import Finding, finding, measured
+from unbraid.diagnosis.findings import Diagnosis, Finding, finding, measured
 from unbraid.diagnosis.survey import MOST_ROWS
 from unbraid.estimator.summary import counted
 from unbraid.manifold.neighbors import Floats
@@ -20,6 +20,12 @@ from unbraid.trust.table import FIGURES
 
 FEWEST_PAIRS = 30  # that are worth comparing
 ORDER = ("pairs", "time", "labels")  # of the pieces of evidence, the first that serves rotates the codes
+
+TESTED = {  # the findings on each piece of evidence, those that decide first
+    "pairs": ("pair_sparsity", "evidence_turn"),
+    "time": ("autocorrelation", "evidence_turn"),
+    "labels": ("labelled_rows", "conditional_dependence", "evidence_turn", "class_information", "conditions"),
+}
 
 CodesOf = Callable[[NDArray[np.intp]], Floats]  # from row numbers, in increasing order, to codes
 
@@ -56,6 +62,13 @@ def turned_by(known: Observations, codes_of: CodesOf, rng: np.random.RandomState
     return [about[name](known, codes_of, rng) for name in ORDER if name in known.evidence]
 
 
+def why_unused(name: str, found: Diagnosis) -> str:
+    """What speaks against a piece of evidence, in words; empty if nothing does, or if the codes do without it."""
+    about = [f for f in found.findings if f.key in TESTED.get(name, ()) and f.holds is not True]
+    about.sort(key=lambda f: TESTED[name].index(f.key))
+    return about[0].words if about and found.verdict != "yes" else ""
+
+
 def _by_time(known: Observations, codes_of: CodesOf, rng: np.random.RandomState) -> Turned:
     order = np.argsort(known.time, kind="stable")
     middle = order[max(0, (len(order) - MOST_ROWS) // 2) :][:MOST_ROWS]
@@ -79,8 +92,9 @@ def _by_pairs(known: Observations, codes_of: CodesOf, rng: np.random.RandomState
         return Turned("pairs", [_too_few(len(some))], None)
     codes, pairs = codes_of(rows), place.reshape(-1, 2)
     found = _turned("pairs", codes, pairs, [])
-    sparse = pair_finding(pairs, codes if found.turn is None else found.turn(codes), rng)
-    return Turned("pairs", [sparse, *found.findings], found.turn)
+    if found.turn is None:
+        return found
+    return Turned("pairs", [pair_finding(pairs, found.turn(codes), rng), *found.findings], found.turn)
 
 
 def _by_labels(known: Observations, codes_of: CodesOf, rng: np.random.RandomState) -> Turned:
@@ -90,23 +104,47 @@ def _by_labels(known: Observations, codes_of: CodesOf, rng: np.random.RandomStat
         classes = parse_labels(labels, len(labels))
         codes = codes_of(some)
         if classes.kind != "classes":
-            return Turned("condition", [], None)
+            words = (
+                "Numbers that every row has are a condition, which cannot rotate codes. If they are a factor, "
+                "rotation='labels' can."
+            )
+            return Turned("condition", [finding("labelled_rows", None, None, words, decides=False)], None)
         return _by_condition(codes, classes.values[some])
     values = labels.reshape(len(labels), -1).astype(np.float64)
-    rows = np.flatnonzero(np.isfinite(values).all(axis=1))
     d = codes_of(np.arange(min(2, len(labels)))).shape[1]
-    needed = 2 * d + 1
-    enough = values.shape[1] == d and len(rows) >= needed
+    needed, has = 2 * d + 1, np.isfinite(values)
+    counts = has.sum(axis=0)
+    told = int((counts >= needed).sum())
     words = (
-        f"All columns of labels ({values.shape[1]}) are known in {len(rows)} rows; "
-        f"{counted(d, 'factor')} need {needed} rows"
-        + ("." if values.shape[1] == d else f" and {counted(d, 'column')}.")
+        f"Labels of {counted(len(counts), 'factor')} are known in {', '.join(map(str, counts))} rows; "
+        f"{counted(d, 'factor')} need {needed} rows each."
     )
-    count = finding("labelled_rows", enough, float(len(rows)), words, threshold=float(needed))
+    enough = bool(told) and len(counts) <= d
+    count = finding("labelled_rows", enough, float(counts.max()), words, threshold=float(needed))
     if not enough:
         return Turned("labels", [count], None)
-    rows = rows[:MOST_ROWS]
-    return _turned("labels", codes_of(rows), values[rows], [count])
+    rows = np.flatnonzero(has.any(axis=1))[:MOST_ROWS]
+    if told < d:  # the others are found by all rows
+        rows = np.sort(np.r_[rows, rng.permutation(np.flatnonzero(~has.any(axis=1)))[: MOST_ROWS - len(rows)]])
+    codes = codes_of(rows)
+    found = _turned("labels", codes, values[rows], [count])
+    if found.turn is None:
+        return found
+    return replace(found, findings=_with_unlabelled(found.findings, found.turn(codes), told))
+
+
+def _with_unlabelled(findings: list[Finding], codes: Floats, told: int) -> list[Finding]:
+    """Factors without labels follow by independence: what the labels show is open where that does not hold."""
+    d = codes.shape[1]
+    words = f"{told} of {counted(d, 'factor')} {'is' if told == 1 else 'are'} known in enough rows."
+    if told < d:
+        nats = max(support.dependence(codes), 0.0)
+        words += f" The others are found by independence; the mutual information of two codes is {nats:.3f} nats."
+        unclear = told < d - 1 and not FIGURES["separability"].holds(support.separability(codes), "clear")
+        if unclear or not FIGURES["dependence"].holds(nats):
+            findings = [replace(f, holds=f.holds and None) if f.key == "evidence_turn" else f for f in findings]
+    every = finding("labelled_factors", True if told == d else None, float(told), words, threshold=float(d))
+    return [*findings, every]
 
 
 def _by_condition(codes: Floats, classes: NDArray[np.intp]) -> Turned:

@@ -2,8 +2,7 @@
 
 import json
 import math
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from unbraid.diagnosis.identified import Help, Option, helps, options
 from unbraid.methods import METHODS
 from unbraid.runtime.extras import require
-from unbraid.trust.expected import ExpectedMCC, cost_of
+from unbraid.trust.expected import ExpectedMCC
 from unbraid.trust.table import ASSUMPTIONS, FIGURES
 from unbraid.trust.theorems import HARMLESS, THEOREMS, Theorem, theorem_of
 
@@ -19,11 +18,9 @@ if TYPE_CHECKING:
     from unbraid.report.html import Report
 
 LOOPS, FOR_LOOPS = FIGURES["edge"].assumption, "product-manifold"
-FLOWS = ("flows",)
 WRAPS = "No: a factor wraps around, so no code can follow it without a jump; product-manifold describes it by an angle."
 LEGEND = "+ holds   ? inconclusive   ! fails, and bears on the answer   - fails, but does little harm"
 HOLDS = {True: "holds", False: "fails", None: "inconclusive"}
-ENOUGH, GOOD = 0.75, 0.9  # "yes" if 95 % of similar data sets had an MCC above the first, "no" if below the second
 HARM = 0.01  # MCC that a failed assumption must cost to bear on the answer
 DECISIVE = ("structure", "edge", "dimension_gap", "column_share", "separability")  # whatever score is expected
 ANSWERS = {
@@ -33,8 +30,8 @@ ANSWERS = {
     "unsure": "Cannot tell whether the factors of these data can be found.",
 }
 AXES = (
-    "All this is said of independent factors. If yours depend on each other, they may be other axes of the same shape, "
-    "as of a square that stands on its corner, and nothing in the data can show it."
+    "The axes of a box cannot be checked: if your factors depend on each other, they may lie along other axes, as of a "
+    "square that stands on its corner."
 )
 
 
@@ -196,7 +193,7 @@ class Diagnosis:
         else:
             said.append(f"What stays free, beside order and sign: {', '.join(self.free) or 'nothing'}.")
         said += [self.twin] if self.twin and "everything" not in self.free else []
-        said += [AXES] if self.rotation == "independence" and self.n_factors > 1 and self.expected_mcc else []
+        said += [AXES] if self.rotation == "independence" and self.n_factors > 1 else []
         if hints:
             asked = "; or ".join(hint.asks for hint in hints)
             said.append(f"{_capital(hints[0].reason)}. Further evidence would identify the factors: {asked}.")
@@ -222,7 +219,9 @@ class Diagnosis:
         known = {f.assumption: f for f in self.findings}
         costs = [f"{c} (about {known[c].cost:.2f} MCC)" if known[c].cost else c for c in self.causes]
         said += [f"In doubt: {', '.join(costs)}."] if costs else []
-        return " ".join(said + (self.concerns if self.verdict == "with care" else []))
+        codes = [concern.partition(":")[0] for concern in self.concerns]
+        said += [f"A fit warns: {', '.join(codes)}."] if codes and self.verdict == "with care" else []
+        return " ".join(said)
 
     @property
     def doubts(self) -> list[str]:
@@ -247,6 +246,11 @@ class Diagnosis:
         """What to do, or which data to collect, for the assumptions that do not hold."""
         return list(dict.fromkeys(f.remedy for f in self.findings if f.remedy and f.holds is not True and f.decides))
 
+    @property
+    def warned(self) -> list[str]:
+        """What a first fit warns of, without the remedies that are given already."""
+        return [next((c.removesuffix(r) for r in self.remedies if c.endswith(r)), c).rstrip() for c in self.concerns]
+
     def __str__(self) -> str:
         lines = [self.answer, f"Use: {self._method_words()}", *(f"  {reason}" for reason in self.reasons), ""]
         width = max((len(f.assumption) for f in self.findings), default=0)
@@ -255,6 +259,7 @@ class Diagnosis:
         if self.evidence and self.options:
             lines += ["", f"Methods that use {' or '.join(self.evidence)}:"]
             lines += [f"  {_sign(option.holds)} {option}" for option in self.options]
+        lines += ["", "What a fit warns of:", *(f"  {concern}" for concern in self.warned)] if self.concerns else []
         lines += ["", "What would help:", *(f"  {remedy}" for remedy in self.remedies)] if self.remedies else []
         return "\n".join(lines)
 
@@ -302,6 +307,8 @@ class Diagnosis:
         """Add the answer and the findings to a page, as two sections."""
         page.section("Can the factors be found?").note([self.answer], "good" if self.verdict == "yes" else "look")
         page.text(f"Method: {self._method_words()}", *self.reasons)
+        if self.concerns:
+            page.heading("What a fit warns of").text(*self.warned)
         if self.remedies:
             page.heading("What would help").text(*self.remedies)
         page.heading("What is identified").text(*self.claims)
@@ -341,85 +348,6 @@ def finding(key: str, holds: bool | None, figure: float | None, words: str, **mo
 def measured(key: str, figure: float, words: str, *, otherwise: bool | None = False) -> Finding:
     """The finding that the threshold of the table makes of a figure; ``otherwise`` if it does not hold."""
     return finding(key, True if FIGURES[key].holds(figure) else otherwise, figure, words)
-
-
-OF_CODES = ("rotation_doubt", "dependence", "raggedness", "emptiness", "separability")
-OF_EVIDENCE = ("autocorrelation", "evidence_turn", "pair_sparsity", "conditional_dependence", "labelled_rows")
-
-
-def deciding(findings: Sequence[Finding], rotation: str) -> list[Finding]:
-    """The findings on codes that evidence rotates: what its theorem assumes decides, the rest informs.
-
-    >>> deciding([finding("separability", False, 0.1, "")], "time")[0].decides
-    False
-    """
-    needed = {key for premise in theorem_of("hessian-ica", rotation=rotation).assumptions for key in premise.figures}
-    return [replace(f, decides=f.key in needed) if f.key in OF_CODES + OF_EVIDENCE else f for f in findings]
-
-
-def held(findings: Sequence[Finding]) -> bool | None:
-    """Whether all deciding assumptions hold; None if one is inconclusive and none fails.
-
-    >>> held([finding("structure", True, 9.0, ""), finding("edge", None, None, "")]) is None
-    True
-    """
-    states = {finding.holds for finding in findings if finding.decides}
-    return False if False in states else None if None in states else True
-
-
-def priced(finding: Finding, figures: dict[str, float]) -> Finding:
-    """The finding with what it costs in MCC, if it does not hold; it bears on the answer only if that is much.
-
-    Parameters
-    ----------
-    finding : Finding
-    figures : dict
-        Of the fit; empty if no score can be expected.
-    """
-    cost = None if finding.holds else cost_of(figures, finding.key)
-    if cost is None:
-        return finding
-    return replace(finding, cost=cost, decides=finding.decides and (cost >= HARM or finding.key in DECISIVE))
-
-
-def verdict_of(findings: Sequence[Finding], expected: ExpectedMCC | None, *, warned: bool = False) -> str:
-    """The answer for codes rotated by independence.
-
-    Parameters
-    ----------
-    findings : sequence of Finding
-    expected : ExpectedMCC or None
-        Of the codes.
-    warned : bool
-        Whether the fit warns of anything.
-
-    Returns
-    -------
-    {"yes", "with care", "no", "unsure"}
-
-    Examples
-    --------
-    >>> fine = [finding("structure", True, 9.0, "")]
-    >>> verdict_of(fine, ExpectedMCC(0.99, 0.93)), verdict_of(fine, ExpectedMCC(0.9, 0.7)), verdict_of(fine, None)
-    ('yes', 'with care', 'unsure')
-    """
-    states = {f.key: f.holds for f in findings if f.decides or f.key == "verified"}
-    countless = states.get("dimension_gap", True) is None
-    round_ = states.get("edge") is False and states.get("verified") is True
-    hopeless = states.get("structure") is False or (countless and states.get("apart") is False)
-    if round_ or hopeless or (expected and expected.high < GOOD):
-        return "no"
-    arbitrary = states.get("separability") is False  # any rotation of the codes is as good
-    if countless or arbitrary or states.get("column_share", True) is None or not expected or expected.median < GOOD:
-        return "unsure"
-    return "yes" if expected.low >= ENOUGH and not warned else "with care"
-
-
-def labels_serve(findings: list[Finding]) -> bool:
-    """Whether a conditional method has what it needs."""
-    about = [f for f in findings if f.families == FLOWS]
-    informative = any(f.holds for f in findings if f.key in ("class_information", "evidence_turn"))
-    return informative and bool(about) and all(f.holds is not False for f in about) and about[0].holds is True
 
 
 def _mark(finding: Finding) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from unbraid.data.counts import Counts, counts_of
 from unbraid.data.rows import Rows
 from unbraid.diagnosis.findings import Finding, finding, measured
 from unbraid.estimator.summary import counted
@@ -50,6 +51,8 @@ class Survey:
     d : int
         Number of factors.
     is_table : bool
+    counts : Counts or None
+        The scale of counts, if the data are counts.
     starts : dict
         Fits made for the diagnosis, by method: the recommended method continues from there.
     """
@@ -61,6 +64,7 @@ class Survey:
     points: Floats
     d: int
     is_table: bool = True
+    counts: Counts | None = None
     starts: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -88,7 +92,9 @@ class Survey:
     def points_of(self, rows: NDArray[np.intp]) -> Floats:
         """Rows of the data by their numbers, in increasing order, in the principal components above the noise."""
         look = self.look
-        blocks = [_placed(block, look.reduction, look.screen) for block in Rows(self.source).picked(rows)]
+        source = Rows(self.source)
+        source.scale = self.counts
+        blocks = [_placed(block, look.reduction, look.screen) for block in source.picked(rows)]
         found = np.concatenate(blocks)[:, : self.points.shape[1]]
         return np.where(np.isnan(found), 0.0, found)  # outliers have no place: the middle
 
@@ -113,6 +119,7 @@ def _placed(rows: NDArray, reduction: Reduction, screen: "Screen | None") -> Flo
 def survey_of(X: Any, n_factors: int | str, rng: np.random.RandomState) -> tuple[Survey, float]:
     """Read some of the rows, reduce them and estimate their dimension; also return the figure of their structure."""
     source = Rows(X)
+    source.scale = counts = counts_of(source)
     n = len(source)
     rows = np.sort(rng.permutation(n)[:MOST_ROWS])
     few = affordable_rows(source.n_features, source.float_dtype.itemsize, len(rows))
@@ -142,7 +149,7 @@ def survey_of(X: Any, n_factors: int | str, rng: np.random.RandomState) -> tuple
     look = replace(look, dimension=estimated_dimension(kept) if n_factors == "auto" else None)
     points = kept.points[first]
     d = max(1, min(int(n_factors) if look.dimension is None else look.dimension.dim, points.shape[1]))
-    return Survey(X, look, sample, rows[first], points, d, table), structured
+    return Survey(X, look, sample, rows[first], points, d, table, counts), structured
 
 
 def survey_findings(survey: Survey, structured: float) -> list[Finding]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from unbraid.data.counts import Counts, counts_of
 from unbraid.data.observations import Observations, data_of, observe
 from unbraid.data.rows import Rows
 from unbraid.estimator.summary import Fact, Summary
@@ -186,6 +187,8 @@ class Estimator(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         What stored values are divided by; 255 for uint8 pictures.
     is_picture_ : bool
         Whether the rows were bytes or bools of two or three axes: codes are then decoded to [0, 1].
+    counts_ : Counts or None
+        Of methods with the parameter ``counts``: the scale in which they see counts, if X holds counts.
     evidence_ : dict of str to str
         What the fit used besides X, by its name, with shape, type and checksum; a resumed run must have the same.
     null_ : NullTest or None
@@ -197,6 +200,7 @@ class Estimator(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     row_shape_: tuple[int, ...]
     unit_: float
     is_picture_: bool
+    counts_: Counts | None = None
     evidence_: dict[str, str]
     null: Any
     null_: Any
@@ -286,6 +290,7 @@ class Estimator(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         if not shown.n_shown:
             raise ValueError(f"{shown.title} finds no codes, so that nothing changes along them.")
         rows = self._read_new(X)
+        rows.scale = None
         seen = np.sort(np.random.default_rng(0).permutation(len(rows))[:MOST_ROWS])
         sample = rows.take(seen, np.random.default_rng(0))
         codes = np.asarray(self.transform(X))[seen]
@@ -345,6 +350,7 @@ class Estimator(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         X = self._unmasked(self._observed(X).X)
         rows = Rows(X, fewest=fewest, gaps=self.takes_gaps)
         rows.in_unit_interval = self.unit_interval and len(rows.row_shape) > 1
+        self.counts_ = rows.scale = counts_of(rows, getattr(self, "counts", "given"))
         self._note_names(X, rows, reset=True)
         self.n_features_in_ = rows.n_features
         self.row_shape_ = rows.row_shape
@@ -368,6 +374,7 @@ class Estimator(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
                 f"{tuple(self.row_shape_)}. Reshape X."
             )
         rows.read_as(unit=self.unit_, is_picture=self.is_picture_, unit_interval=self.unit_interval)
+        rows.scale = self.counts_
         return rows
 
     def _unmasked(self, X: Any) -> Any:
@@ -382,7 +389,7 @@ class Estimator(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
     def _decoded(self, rows: NDArray) -> NDArray:
         """Decoded rows (n, n_features) in the shape that was given; pictures within [0, 1]."""
-        rows = np.asarray(rows).reshape(-1, *self.row_shape_)
+        rows = np.asarray(rows if self.counts_ is None else self.counts_.inverse(rows)).reshape(-1, *self.row_shape_)
         return np.clip(rows, 0, 1, out=rows) if self.is_picture_ else rows
 
     def _check_codes(self, codes: Any, width: int) -> NDArray:

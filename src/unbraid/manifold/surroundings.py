@@ -139,23 +139,28 @@ def left_over(points: Floats, codes: Floats, n_features: int) -> tuple[float, fl
     """
     codes = codes / np.maximum(codes.std(axis=0), 1e-300)
     d, most, total = codes.shape[1], (len(points) - 1) // 2, max(points.var(axis=0).sum(), 1e-300)
-    left = np.linalg.eigvalsh(_errors(points, codes, min(2 * d + 10, most)))[-1]
     k = min(d + 5, most)  # small neighbourhoods, in which little is due to curvature
-    values, vectors = np.linalg.eigh(_errors(points, codes, k))
+    near = nearest(codes, 2 * k)[1]
+    twice = _weights(codes, near)
+    left = np.linalg.eigvalsh(_errors(points, near, twice))[-1]
+    values, vectors = np.linalg.eigh(_errors(points, near[:, :k], _weights(codes, near[:, :k])))
     directions = values.sum() ** 2 / max((values**2).sum(), 1e-300)
-    growth = _errors(points @ vectors[:, -1:], codes, 2 * k).item() / max(values[-1], 1e-300)
+    growth = _errors(points @ vectors[:, -1:], near, twice).item() / max(values[-1], 1e-300)
     one = directions < min(ONE_DIRECTION, 0.75 * (n_features - d)) and SAME_SCALE[0] < growth < SAME_SCALE[1]
     return float(left / total), float(values[-1] / total) if one else 0.0
 
 
-def _errors(points: Floats, codes: Floats, k: int) -> Floats:
-    """Covariance of the errors of predicting each point by a linear function of the codes of k others, at unit gain."""
-    near = nearest(codes, k)[1]
+def _weights(codes: Floats, near: NDArray[np.intp]) -> Floats:
+    """What predicts each point from these neighbours, as a linear function of the codes."""
     design = np.concatenate([np.ones((*near.shape, 1)), codes[near] - codes[:, None]], axis=2)
     gram = design.transpose(0, 2, 1) @ design
     diagonal = np.arange(1, gram.shape[1])
     gram[:, diagonal, diagonal] += 1e-6 * np.trace(gram, axis1=1, axis2=2)[:, None]
-    weights = np.linalg.solve(gram, design.transpose(0, 2, 1))[:, 0]
+    return np.linalg.solve(gram, design.transpose(0, 2, 1))[:, 0]
+
+
+def _errors(points: Floats, near: NDArray[np.intp], weights: Floats) -> Floats:
+    """Covariance of the errors of predicting each point from its neighbours, at unit gain."""
     errors = points - np.einsum("nk,nkm->nm", weights, points[near])
     return np.atleast_2d(np.cov((errors / np.sqrt(1 + (weights**2).sum(axis=1))[:, None]).T))
 
@@ -183,14 +188,18 @@ def edge_share(points: Floats, d: int) -> float:
     >>> edge_share(circle, 1), edge_share(circle[:400], 1) > 0.02
     (0.0, True)
     """
+    return float(np.mean(_at_edge(points, d, np.arange(len(points)))))
+
+
+def _at_edge(points: Floats, d: int, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
     k, threshold = EDGE[d]
-    _, near = neighborhoods(points, min(k, len(points) - 1) + 1)
-    offsets = points[near[:, 1:]] - points[:, None]
+    _, near = nearest(points, min(k, len(points) - 1), rows)
+    offsets = points[near] - points[rows][:, None]
     centred = offsets - offsets.mean(axis=1, keepdims=True)
     _, axes = np.linalg.eigh(centred.transpose(0, 2, 1) @ centred)
     along = offsets @ axes[:, :, -d:]
     lengths = np.linalg.norm(along, axis=2).mean(axis=1)
-    return float(np.mean(np.linalg.norm(along.mean(axis=1), axis=1) > threshold * np.maximum(lengths, 1e-300)))
+    return np.linalg.norm(along.mean(axis=1), axis=1) > threshold * np.maximum(lengths, 1e-300)
 
 
 def edge_ratio(points: Floats, d: int) -> float:
@@ -276,7 +285,9 @@ def is_closed(points: Floats, d: int, rng: np.random.RandomState) -> bool:
         return True
     if d not in EDGE or n < FEWEST_AT_EDGES or (d > 1 and share > CURVE):
         return False
-    return edge_ratio(points, d) < CLEARLY * FIGURES["edge"].limit(d)
+    limit = CLEARLY * FIGURES["edge"].limit(d)
+    some = _at_edge(points, d, np.arange(0, n, 2))  # in a box half of them show enough
+    return bool(some.sum() / n / _cube_edge(n, d) < limit) and edge_ratio(points, d) < limit
 
 
 def thin_part(points: Floats) -> tuple[int, NDArray[np.bool_]] | None:

@@ -114,7 +114,8 @@ class Labels(Kind):
         values, others = (
             np.asarray(part, dtype=np.float64).reshape(len(part), -1) for part in (known.labels, held.labels)
         )
-        return predicted_ranks(codes[rows], values[rows], new[of], others[of])
+        told = np.isfinite(values[rows]).all(axis=0)
+        return predicted_ranks(codes[rows], values[rows][:, told], new[of], others[of][:, told])
 
 
 class Pairs(Kind):
@@ -217,10 +218,11 @@ def _enough(count: int, what: str) -> None:
 
 
 def _known(labels: NDArray) -> NDArray[np.bool_]:
-    """Rows whose labels are all known."""
+    """Rows whose labels are all known, of the columns that are known anywhere."""
     if labels.dtype.kind != "f":
         return np.ones(len(labels), dtype=bool)
-    return np.isfinite(labels.reshape(len(labels), -1)).all(axis=1)
+    finite = np.isfinite(labels.reshape(len(labels), -1))
+    return finite[:, finite.any(axis=0)].all(axis=1)
 
 
 def _are_classes(labels: NDArray) -> bool:

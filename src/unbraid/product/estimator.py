@@ -1,67 +1,31 @@
 """The factors of a product manifold, with their kind: intervals, circles and spheres."""
 
-from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from unbraid.data.counts import COUNTS
 from unbraid.data.rows import Rows
 from unbraid.estimator.base import COUNT_OR_AUTO, RANDOM_STATE, Estimator, Whole
 from unbraid.estimator.summary import Summary, codes_in_words
-from unbraid.manifold.dimension import DimensionEstimate, estimate_dimension
+from unbraid.manifold.dimension import DimensionEstimate
 from unbraid.manifold.neighbors import distinct_rows
 from unbraid.manifold.reduction import Look, check_spread, spanning_basis
-from unbraid.manifold.surroundings import end_distance
-from unbraid.product.checks import check, check_factor
-from unbraid.product.curve import ClosedCurve, closed_curve, noisy_ring
-from unbraid.product.diffusion import Diffusion, Floats, ProductMaps, diffuse, even_steps
-from unbraid.product.groups import Group, find_groups, indices_of, maps_of
-from unbraid.product.ring import FEWEST as FEWEST_OF_A_RING
-from unbraid.product.ring import LONGEST, Ring, circle_checks, ring_of
+from unbraid.product.choice import find
+from unbraid.product.diffusion import Floats
 from unbraid.product.summary import summary_of
 from unbraid.runtime.determinism import check_random_state
 from unbraid.runtime.progress import bar
-from unbraid.trust.table import FIGURES
-from unbraid.trust.warnings import emit, format_warning, warn
+from unbraid.trust.warnings import emit, warn
 
 LANDMARKS = 5000
 FEWEST = 6
 FEWEST_LANDMARKS = 20
 WIDEST = 256  # features beyond which a PCA comes first
 COMPONENTS = 64
-REBUILT = 1000  # samples that are reconstructed from their factors
-STEPS = 5  # a kernel of even steps is one step wide, and what rebuilds a sample takes in more
 OUTPUTS = ("angles", "embedding")
-SMALL_COUNT = 20
-OPEN = 3.0  # distance between the ends of a curve, in longest steps, from which it has ends
-COMMON = {"complete", "connected", "faithful"}  # checks of all factors together, which have warnings of their own
-
-
-@dataclass(frozen=True)
-class ProductDiagnostics:
-    """Figures of a fit.
-
-    Attributes
-    ----------
-    dimension : DimensionEstimate
-        Of the data; the factors' dimensions should add up to it.
-    eigenvalues : array
-        Of the Laplacian, smallest first.
-    n_pieces : int
-        Connected parts of the samples.
-    expected_mcc : None
-        Not predicted for this method: ``verified_`` says which factors to trust.
-    concerns : list of str
-        The checks that failed; each was a warning of ``fit``.
-    """
-
-    dimension: DimensionEstimate
-    eigenvalues: NDArray
-    n_pieces: int
-    expected_mcc: None = None
-    concerns: list[str] = field(default_factory=list)
 
 
 class ProductManifold(Estimator):
@@ -85,10 +49,12 @@ class ProductManifold(Estimator):
         How many factors to find; "auto" finds as many as change the data on their own.
     kinds : "auto" or "circle"
         "circle" declares that the rows are one ring with noise, as the directions of an animal in the activity of its
-        neurons: a closed curve is fitted to them. Counts are replaced by their square roots. If rows follow one another
-        in time, ``fit_transform`` gives angles in which neighbours in time support each other.
+        neurons: a closed curve is fitted to them. If rows follow one another in time, ``fit_transform`` gives angles
+        in which neighbours in time support each other.
     output : "angles" or "embedding"
         A circle as one angle in radians, within (-pi, pi], or as its cosine and sine.
+    counts : "auto", "depth" or "given"
+        Whether counts are seen on a scale of square roots; see :class:`~unbraid.HessianICA`.
     n_landmarks : "auto", None or int
         Samples on which the walk runs: "auto" draws 5000 if there are more, None uses all.
     progress : bool or None
@@ -137,6 +103,7 @@ class ProductManifold(Estimator):
         "n_factors": COUNT_OR_AUTO,
         "kinds": ("auto", "circle"),
         "output": OUTPUTS,
+        "counts": COUNTS,
         "n_landmarks": (Whole(FEWEST_LANDMARKS), "auto", None),
         "progress": (bool, None),
         "random_state": RANDOM_STATE,
@@ -148,6 +115,7 @@ class ProductManifold(Estimator):
         *,
         kinds: str = "auto",
         output: str = "angles",
+        counts: str = "auto",
         n_landmarks: int | str | None = "auto",
         progress: bool | None = None,
         random_state: Any = None,
@@ -155,6 +123,7 @@ class ProductManifold(Estimator):
         self.n_factors = n_factors
         self.kinds = kinds
         self.output = output
+        self.counts = counts
         self.n_landmarks = n_landmarks
         self.progress = progress
         self.random_state = random_state
@@ -190,7 +159,6 @@ class ProductManifold(Estimator):
         basis = spanning_basis(points - mean)[0]
         self._mean = look.reduction.inverse(mean[None])[0].astype(np.float64)
         self._basis = look.reduction.components.T @ basis
-        self._counts = False
         self._describe(len(points), look.n)
         rng = check_random_state(self.random_state)
         return self._fit_points((points - mean) @ basis, order, rng, look.dimension)
@@ -203,26 +171,32 @@ class ProductManifold(Estimator):
     def _fit_points(
         self, points: Floats, order: NDArray[np.intp], rng: np.random.RandomState, dimension: DimensionEstimate | None
     ) -> Self:
-        with bar("fit", total=3, show=self.progress) as advance:
-            dimension = dimension or estimate_dimension(points, random_state=0)
-            if self.kinds == "circle" and len(order) > LONGEST:
-                return self._keep_recording(points, order, dimension)
-            ring = self._ring(points, order)
-            if ring is not None and self.kinds == "circle":
-                return self._keep_ring(ring, points, dimension, order)
-            if ring is not None and ring.holds(dimension.clear and dimension.dim > 1):
-                return self._keep_ring(ring, points, dimension, order)
-            steps = even_steps(points)
-            if steps:
-                self.selection_["n_dimensions"] = "1, as the samples follow one another in even steps"
-            dim = 1 if steps else dimension.dim
-            advance()
-            walk = diffuse(points, rng, dim)
-            advance()
-            groups = find_groups(walk, None if self.n_factors == "auto" else int(self.n_factors), dim)
-            advance()
-        self._keep(walk, points, groups)
-        return self._judge(walk, points, groups, dimension, steps, order)
+        found = find(
+            points,
+            order,
+            rng,
+            declared=self.kinds == "circle",
+            n_factors=None if self.n_factors == "auto" else int(self.n_factors),
+            dimension=dimension,
+            progress=self.progress,
+        )
+        self.kinds_, self.n_factors_, self.maps_ = found.kinds, len(found.kinds), found.maps
+        self.groups_, self.checks_, self.diagnostics_ = found.groups, found.checks, found.diagnostics
+        self._known = found.places
+        self.selection_ |= found.chosen
+        half_turns = np.array([1 if kind == "interval" else 2 for kind in self.kinds_])
+        self.lengths_ = np.pi * half_turns * np.array(self.maps_.radii)
+        width = {"interval": 1, "circle": 1 if self.output == "angles" else 2, "sphere": 3}
+        widths = [width[kind] for kind in self.kinds_]
+        self.columns_ = np.split(np.arange(sum(widths)), np.cumsum(widths)[:-1])
+        self.verified_ = found.verified
+        self.diagnostics_.concerns.extend(found.doubts([codes_in_words(columns) for columns in self.columns_]))
+        self._warn()
+        return self
+
+    def _warn(self) -> None:
+        for concern in self.diagnostics_.concerns:
+            emit(concern, stacklevel=4)
 
     def _points(self, rows: Rows, rng: np.random.RandomState) -> tuple[Floats, NDArray[np.intp]]:
         """Distinct samples, or landmarks among them, in the coordinates of the plane that they span.
@@ -231,8 +205,6 @@ class ProductManifold(Estimator):
         """
         wanted = LANDMARKS if self.n_landmarks == "auto" else self.n_landmarks
         sample = rows.sample(len(rows) if wanted is None else int(wanted), rng).astype(np.float64)
-        self._counts = self.kinds == "circle" and len(rows.row_shape) == 1 and _are_counts(sample)
-        sample = self._rooted(sample)
         if not np.ptp(sample, axis=0).any():
             raise ValueError(f"the {len(sample)} rows of X are identical; there is no manifold to find.")
         check_spread(sample)
@@ -250,137 +222,14 @@ class ProductManifold(Estimator):
         self._describe(len(sample), len(rows))
         return sample @ self._basis, order
 
-    def _rooted(self, rows: Floats) -> Floats:
-        """Square roots of counts, whose noise is about the same at every rate."""
-        return np.sqrt(np.maximum(rows, 0)) if self._counts else rows
-
     def _describe(self, seen: int, n: int) -> None:
         """Say which settings were taken."""
         self.selection_ = {
             "n_landmarks": f"{seen} of {n} rows" if n > seen else "all rows",
             "n_components": f"{self._basis.shape[1]} of {self.n_features_in_} directions",
-            "features": "square roots of counts" if self._counts else "as they are",
+            "features": str(self.counts_ or "as they are"),
             "n_factors": "all that vary independently" if self.n_factors == "auto" else "given",
         }
-
-    def _keep(self, walk: Diffusion, points: Floats, groups: list[Group]) -> None:
-        self.groups_ = [indices_of(group) for group in groups]
-        self._have([group.kind for group in groups], maps_of(walk, points, groups), points)
-
-    def _ring(self, points: Floats, order: NDArray[np.intp]) -> Ring | None:
-        """The order of the samples if they may follow one another around a ring; None for a curve with ends."""
-        few = FEWEST_OF_A_RING <= len(points) <= LONGEST and self.n_factors in ("auto", 1)
-        closed = self.kinds == "circle" or (few and end_distance(points, np.random.RandomState(0)) < OPEN)
-        return ring_of(points, order) if few and closed else None
-
-    def _keep_recording(self, points: Floats, order: NDArray[np.intp], dimension: DimensionEstimate) -> Self:
-        """The rows are declared to be one ring: the closed curve through them."""
-        rows = points[order]
-        curve, places, together = noisy_ring(rows)
-        self.groups_ = [np.empty(0, np.intp)]
-        self.selection_["time"] = "rows follow one another" if together else "rows are in no order"
-        self._have(["circle"], curve, rows)
-        self._known = places
-        gaps = np.sort(np.arctan2(places[:, 1], places[:, 0]))
-        left = curve.noise * rows.shape[1] / max(float(rows.var(axis=0).sum()), 1e-300)
-        self.checks_ = [
-            [
-                check("ring_left", left),
-                check("factor_hole", float(np.diff(gaps, append=gaps[0] + 2 * np.pi).max())),
-                *circle_checks(rows, np.arctan2(places[:, 1], places[:, 0])),
-            ]
-        ]
-        return self._conclude(ProductDiagnostics(dimension, np.empty(0), 1), np.arange(len(rows)))
-
-    def _keep_ring(self, ring: Ring, points: Floats, dimension: DimensionEstimate, order: NDArray[np.intp]) -> Self:
-        """The samples are one ring: its angle is the only factor."""
-        self.selection_["n_dimensions"] = "1, as the samples follow one another around a closed curve"
-        self.groups_ = [np.empty(0, np.intp)]
-        curve = closed_curve(points, ring.angle, (ring.span + 1) * np.pi / len(points))
-        self._have(["circle"], curve, points)
-        self.checks_ = [ring.checks()]
-        met = not FIGURES["ring_margin"].holds(ring.margin)
-        concerns = [format_warning("UB213", margin=ring.margin)] if met else []
-        return self._conclude(ProductDiagnostics(dimension, np.empty(0), 1, None, concerns), order)
-
-    def _have(self, kinds: list[str], maps: ProductMaps | ClosedCurve, points: Floats) -> None:
-        """Keep the factors and the maps to them."""
-        self.kinds_, self.n_factors_, self.maps_ = kinds, len(kinds), maps
-        half_turns = np.array([1 if kind == "interval" else 2 for kind in kinds])
-        self.lengths_ = np.pi * half_turns * np.array(maps.radii)
-        self._known = maps.forward(points)
-        width = {"interval": 1, "circle": 1 if self.output == "angles" else 2, "sphere": 3}
-        widths = [width[kind] for kind in self.kinds_]
-        self.columns_ = np.split(np.arange(sum(widths)), np.cumsum(widths)[:-1])
-
-    def _judge(
-        self,
-        walk: Diffusion,
-        points: Floats,
-        groups: list[Group],
-        dimension: DimensionEstimate,
-        steps: bool,
-        order: NDArray[np.intp],
-    ) -> Self:
-        """Check every factor, and collect the concerns."""
-        filled = sum(group.dim for group in groups) == points.shape[1]  # there is no room for another
-        clear = steps or dimension.clear or filled
-        dim = 1 if steps else points.shape[1] if filled else dimension.dim
-        unlike = self._unlike(points) / (walk.scale * (STEPS if steps else 1))
-        self.checks_ = [check_factor(walk, groups, i, dim, clear, unlike) for i in range(len(groups))]
-        if self.kinds_ == ["circle"] and dim == 1 and len(points) >= FEWEST_OF_A_RING:
-            self.checks_[0] += circle_checks(points, np.arctan2(self._known[:, 1], self._known[:, 0]))
-        concerns = []
-        found = sum(group.dim for group in groups)
-        if self.n_factors != "auto" and len(groups) < int(self.n_factors):
-            concerns.append(format_warning("UB231", found=len(groups), wanted=self.n_factors))
-        if walk.n_pieces > 1:
-            concerns.append(format_warning("UB232", pieces=walk.n_pieces))
-        if not clear:
-            concerns.append(format_warning("UB233", estimate=dimension))
-        elif found != dim:
-            means = "a short factor may be missing" if found < dim else "one of them may be noise"
-            concerns.append(format_warning("UB234", found=found, dimension=dim, means=means))
-        elif not FIGURES["factor_faithful"].holds(unlike):
-            concerns.append(format_warning("UB236"))
-        return self._conclude(ProductDiagnostics(dimension, walk.eigenvalues, walk.n_pieces, None, concerns), order)
-
-    def _conclude(self, diagnostics: ProductDiagnostics, order: NDArray[np.intp]) -> Self:
-        """Which factors are verified, and what else is of concern."""
-        self.diagnostics_, concerns = diagnostics, diagnostics.concerns
-        rounds = self._rounds(order)
-        self.verified_ = np.array(
-            [turns < 2 and all(check.holds for check in checks) for turns, checks in zip(rounds, self.checks_)]
-        )
-        for kind, columns, checks, turns in zip(self.kinds_, self.columns_, self.checks_, rounds):
-            if turns > 1:
-                concerns.append(format_warning("UB237", codes=codes_in_words(columns), turns=turns))
-            failed = [c for c in checks if not c.holds and c.name not in COMMON]
-            if failed:
-                which = "; ".join(f"{c.name} is {c.figure:.2g} against {c.threshold:.2g}" for c in failed)
-                concerns.append(format_warning("UB235", codes=codes_in_words(columns), kind=kind, failed=which))
-        self._warn()
-        return self
-
-    def _warn(self) -> None:
-        for concern in self.diagnostics_.concerns:
-            emit(concern, stacklevel=5)
-
-    def _unlike(self, points: Floats) -> float:
-        """Mean squared distance between samples and their reconstructions from the factors."""
-        some = slice(None, None, -(-len(points) // REBUILT))
-        back = self.maps_.backward(self._known[some], self._known)
-        return float(np.square(back - points[some]).sum(axis=1).mean())
-
-    def _rounds(self, order: NDArray[np.intp]) -> list[int]:
-        """How often the rows, in the order in which they came, go around each factor by small steps."""
-        rounds = []
-        for part in self.maps_.parts(self._known[order]):
-            place = part[:, 0] + 1j * part[:, -1]
-            steps = np.angle(place[1:] * place[:-1].conj())
-            near = part.shape[1] == 2 and np.quantile(np.abs(steps), 0.9) < np.pi / 4
-            rounds.append(round(abs(float(steps.sum())) / (2 * np.pi)) if near else 0)
-        return rounds
 
     def transform(self, X: Any) -> NDArray:
         """Codes of rows, new ones too.
@@ -401,7 +250,7 @@ class ProductManifold(Estimator):
         with bar("transform", show=self.progress) as advance:
             for block in rows:
                 flat = block.reshape(len(block), -1).astype(np.float64)
-                parts.append(self._codes(self.maps_.forward((self._rooted(flat) - self._mean) @ self._basis)))
+                parts.append(self._codes(self.maps_.forward((flat - self._mean) @ self._basis)))
                 advance(len(block))
         return np.concatenate(parts) if parts else np.empty((0, self._n_features_out))
 
@@ -430,8 +279,7 @@ class ProductManifold(Estimator):
                 part = part / np.maximum(np.linalg.norm(part, axis=1, keepdims=True), 1e-300)
             places.append(part)
         points = self.maps_.backward(np.concatenate(places, axis=1), self._known)
-        rows = points @ self._basis.T + self._mean
-        return self._decoded(np.square(rows) if self._counts else rows)
+        return self._decoded(points @ self._basis.T + self._mean)
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray:
         """Fit, and return the codes of X as ``transform`` does; those of a ring in time support each other."""
@@ -445,11 +293,6 @@ class ProductManifold(Estimator):
     @property
     def _n_features_out(self) -> int:
         return sum(len(columns) for columns in self.columns_)
-
-
-def _are_counts(rows: Floats) -> bool:
-    """Whether all are whole numbers from zero on, most of them small."""
-    return bool((rows >= 0).all() and (rows == np.round(rows)).all() and np.median(rows) <= SMALL_COUNT)
 
 
 def _basis(Z: Floats) -> Floats:

@@ -10,15 +10,15 @@ from scipy.spatial.distance import pdist, squareform
 
 from unbraid.product.checks import FactorCheck, check
 from unbraid.product.diffusion import Floats
+from unbraid.product.turn import TIMES, hidden
 
 LONGEST = 300  # samples of a tour; with more, noise makes it go to and fro
 FEWEST = 20
-MOST = 1000  # samples that are unfolded
+MOST = 1000  # samples whose turn is checked
 SPANS = (2, 3, 5, 8)  # samples on either side whose mean predicts one
 NEAREST = (5, 8)  # neighbours of the graphs whose geodesics give an angle
 FAR, FARTHEST = 0.05, 0.125  # strays of a ring, and of one that nearly meets itself
 CLEARER = 0.75  # of the error: below, a ring that was laid on itself is unfolded for certain
-TIMES = (2, 3)  # that a turn may repeat itself
 SEGMENT = 3  # samples that a tour can move at once
 BETTER = 0.99  # of the error: below, another order is taken
 
@@ -39,12 +39,6 @@ class Ring:
         Share of the variance that this leaves.
     strays : float
         Share of the two nearest neighbours of a sample that are more than two steps away.
-    margin : float
-        How much longer two steps become, at least, if the tour is cut at both and closed the other way round.
-    pairing : float
-        How far the mean of every other step, or of every third, is from that of the rest, in standard errors.
-    folded : float
-        What the prediction leaves if the ring is unfolded to go around two or three times, over what it leaves now.
     unfolded : float
         What it leaves over what it left before this ring was unfolded; 1 if it was not.
     """
@@ -54,26 +48,11 @@ class Ring:
     span: int
     left: float
     strays: float
-    margin: float
-    pairing: float
-    folded: float
     unfolded: float
 
     def holds(self, clear: bool) -> bool:
         """Whether the samples form a ring; ``clear`` if they clearly have more dimensions than one."""
         return self.strays <= (FAR if clear else FARTHEST) or (self.unfolded < CLEARER and not clear)
-
-    def checks(self) -> list[FactorCheck]:
-        """What a ring must pass to be verified."""
-        gaps = np.diff(np.sort(self.angle), append=self.angle.min() + 2 * np.pi)
-        return [
-            check("ring_left", self.left),
-            check("ring_strays", self.strays),
-            check("ring_margin", self.margin),
-            check("ring_pairing", self.pairing),
-            check("ring_folded", self.folded),
-            check("factor_hole", float(gaps.max())),
-        ]
 
 
 def ring_of(points: Floats, order: NDArray[np.intp]) -> Ring:
@@ -114,18 +93,19 @@ def ring_of(points: Floats, order: NDArray[np.intp]) -> Ring:
         span,
         min(errors) / max(float(points.var(axis=0).sum()), 1e-300),
         _strays(distances, best),
-        _margin(distances, best),
-        _pairing(points[best]),
-        folded(points, angle),
         left[chosen] / max(before, 1e-300) if chosen >= 2 + len(found) else 1.0,
     )
 
 
-def circle_checks(points: Floats, angle: Floats) -> list[FactorCheck]:
-    """That the only circle does not go around twice; few samples must also follow one another around it."""
+def circle_checks(points: Floats, angle: Floats, rounds: int) -> list[FactorCheck]:
+    """That the only circle counts one turn as one; few samples must also follow one another around it.
+
+    Rows that go around it once (``rounds``) in the order in which they came are taken as one turn.
+    """
     some = slice(None, None, -(-len(points) // MOST))
     tour = np.argsort(angle)
-    checks = [check("ring_folded", folded(points[some], angle[some])), check("ring_pairing", _pairing(points[tour]))]
+    turn = 0.0 if rounds == 1 else hidden(points[some], angle[some])
+    checks = [check("ring_turn", turn), check("ring_pairing", _pairing(points[tour]))]
     if len(points) <= LONGEST:
         distances = squareform(pdist(points))
         checks += [check("ring_strays", _strays(distances, tour)), check("ring_margin", _margin(distances, tour))]
@@ -175,14 +155,6 @@ def _parabolas(path: Floats, weights: Floats, turn: Floats) -> Floats:
     gram = np.stack([moments[:, k : k + 3] for k in range(3)], axis=1)
     gram += 1e-9 * moments[:, :1, None] * np.eye(3)
     return np.linalg.solve(gram, np.stack([power @ path for power in powers[:3]], axis=1))[:, 0]
-
-
-def folded(points: Floats, angle: Floats) -> float:
-    """Least error of predicting samples in the order of an unfolded angle, over that in the order of the angle."""
-    own = error(points[np.argsort(angle)])
-    ways = [(_width(len(points)), False), (_width(len(points)), True), (6, True)]
-    angles = [unfolded(points, angle, m, width, bent=bent) for m in TIMES for width, bent in ways]
-    return min(error(points[np.argsort(other)]) for other in angles) / max(own, 1e-300)
 
 
 def _width(n: int) -> int:

@@ -3,6 +3,7 @@
 import base64
 import io
 import os
+import re
 from collections.abc import Iterable, Sequence
 from html import escape
 from importlib.resources import files
@@ -13,6 +14,7 @@ from typing import Any, Self
 from unbraid.saving.persistence import written_whole
 
 DPI = 144  # of figures, which are shown at 96 to the inch: sharp on screens of 1.5 times that
+SENTENCE = 40  # characters; longer cells get a line of their own on a phone
 
 
 def static(name: str) -> str:
@@ -83,8 +85,9 @@ class Report:
         With ``folded``, only that line is seen until it is clicked.
         """
         body = [list(row) for row in rows]
-        numeric = [all(_is_number(v) or _is_figure(v) for v in column) for column in zip(*body, strict=True)]
-        aligned = [' class="number"' if right else "" for right in numeric] or [""] * len(columns)
+        kinds = [_kind(column) for column in zip(*body, strict=True)] or [""] * len(columns)
+        labels = [f' data-column="{escape(str(name))}"' * ("long" in kinds and j > 0) for j, name in enumerate(columns)]
+        aligned = [(f' class="{kind}"' if kind else "") + label for kind, label in zip(kinds, labels, strict=True)]
         head = "".join(f"<th{place}>{escape(str(name))}</th>" for place, name in zip(aligned, columns, strict=True))
         lines = "".join(
             ('<tr class="marked">' if i == marked else "<tr>")
@@ -155,13 +158,20 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:].rstrip(".") + "."
 
 
+def _kind(column: Sequence[Any]) -> str:
+    """The class of a column's cells: "number", "long" for sentences, or none."""
+    if all(_is_number(value) or _is_figure(value) for value in column):
+        return "number"
+    return "long" if max(len(str(value)) for value in column) > SENTENCE else ""
+
+
 def _is_number(value: Any) -> bool:
     return hasattr(value, "__float__") and not isinstance(value, bool | str)
 
 
 def _is_figure(value: Any) -> bool:
     """Whether a text reads as a number, or is empty."""
-    return isinstance(value, str) and (value == "" or value.replace(".", "", 1).lstrip("+-").isdecimal())
+    return isinstance(value, str) and re.fullmatch(r"|[+-]?\d*\.?\d+(e[+-]?\d+)?", value) is not None
 
 
 def _cell(value: Any) -> str:

@@ -22,6 +22,7 @@ PICTURES |= {"kl": "training", "losses": "training", "samples": "decoded", "subs
 ENDS = 3  # rows that are named at each end of a code
 SHOWN, RECONSTRUCTED = 24, 200  # pictures of the data, and rows that are decoded again
 LONG = 6  # rows of a table that is folded if it has more
+SOON = 0.1  # seconds; a fit that took less (after a diagnosis, say) does not say how many
 
 
 def fit_report(
@@ -84,7 +85,7 @@ def page_of(fit: Fitted, *, title: str = "", lead: str = "") -> Report:
 
 def _lead(fit: Fitted) -> str:
     found = "" if fit.codes is None else f"; {fit.codes.shape[1]} codes"
-    took = "" if fit.seconds is None else f"; fitted in {fit.seconds:.1f} s"
+    took = f"; fitted in {fit.seconds:.1f} s" if fit.seconds and fit.seconds > SOON else ""
     return f"{fit.n_rows} observations of shape {fit.sample.shape[1:]}{found}{took}."
 
 
@@ -215,7 +216,9 @@ def add_trust(page: Report, fit: Fitted) -> None:
         page.note([sentence(concern) for concern in fit.concerns], "look")
     elif fit.summary.note:
         page.note([fit.summary.note], "good" if fit.summary.checked else "")
-    page.table(["figure", "value", "what it means"], [(f.name, f.value, f.meaning) for f in fit.summary.facts])
+    facts = fit.summary.facts
+    folded = f"All {len(facts)} figures" if len(facts) > LONG else ""
+    page.table(["figure", "value", "what it means"], [(f.name, f.value, f.meaning) for f in facts], folded=folded)
     if fit.remarks:
         page.text("Warnings raised during the fit:", *(sentence(remark) for remark in fit.remarks))
     more = explain_command([*fit.concerns, *fit.remarks])

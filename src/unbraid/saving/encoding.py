@@ -22,6 +22,7 @@ from unbraid.methods import estimators_of
 RECORDS = {
     "Candidate": "spectral.selection",
     "ClosedCurve": "product.curve",
+    "Counts": "data.counts",
     "Diagnosis": "diagnosis.findings",
     "Diagnostics": "spectral.diagnostics",
     "DimensionEstimate": "manifold.dimension",
@@ -31,7 +32,7 @@ RECORDS = {
     "LinearDiagnostics": "spectral.diagnostics",
     "LocalMaps": "spectral.extension",
     "NullTest": "nulls.null",
-    "ProductDiagnostics": "product.estimator",
+    "ProductDiagnostics": "product.choice",
     "ProductMaps": "product.diffusion",
     "Reduction": "manifold.reduction",
     "Refit": "spectral.refits",

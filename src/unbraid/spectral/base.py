@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from unbraid.data.counts import COUNTS
 from unbraid.data.lazy import codes_by_blocks
 from unbraid.data.observations import data_of
 from unbraid.data.rows import Rows
@@ -66,9 +67,10 @@ class Screened(Exportable):
 
     outliers: str
     units: str
+    counts: str
     reduction_: Reduction
     screen_: "Screen | None" = None
-    _parameter_constraints = {"outliers": OUTLIERS, "units": UNITS}
+    _parameter_constraints = {"outliers": OUTLIERS, "units": UNITS, "counts": COUNTS}
 
     def _reduce(self, sample: NDArray, data: Rows, n_components: int | None) -> Reduced:
         return reduce_rows(
@@ -134,6 +136,7 @@ class SpectralEstimator(Screened):
         selection: str = "combined",
         outliers: str = "clip",
         units: str = "auto",
+        counts: str = "auto",
         random_state: Any = None,
         progress: bool | None = None,
     ) -> None:
@@ -144,6 +147,7 @@ class SpectralEstimator(Screened):
         self.selection = selection
         self.outliers = outliers
         self.units = units
+        self.counts = counts
         self.random_state = random_state
         self.progress = progress
 
@@ -194,8 +198,7 @@ class SpectralEstimator(Screened):
             else:
                 unmixing = found.choice.unmix(found.fresh, rng)
             self._list_odd(X)
-            self._finish(found, unmixing, number, rng)
-            self.diagnostics_ = replace(self.diagnostics_, concerns=self.diagnostics_.concerns + doubts)
+            self._finish(found, unmixing, number, rng, doubts)
             self._find_again(found, X, evidence, rng)
         warn_of(self.diagnostics_.concerns, stacklevel=2)
         return self
@@ -233,7 +236,7 @@ class SpectralEstimator(Screened):
         self._list_odd(X)
         with one_blas_thread(), bar("fit", show=self.progress) as advance:
             found = replace(solved(look.points, self._settings(number.value), rng, advance), wide=look.wide)
-            self._finish(found, found.choice.unmix(found.fresh, rng), number, rng)
+            self._finish(found, found.choice.unmix(found.fresh, rng), number, rng, [])
         return Start(look, found, number, dict(vars(self)))
 
     def continue_from(self, start: Start) -> Self:
@@ -360,7 +363,9 @@ class SpectralEstimator(Screened):
     def _fewest_components(self) -> int:
         return int(self.n_factors) + 1 if self.n_factors != "auto" else 1
 
-    def _finish(self, found: Embedded, unmixing: Unmixing, number: Number, rng: np.random.RandomState) -> None:
+    def _finish(
+        self, found: Embedded, unmixing: Unmixing, number: Number, rng: np.random.RandomState, doubts: list[str]
+    ) -> None:
         choice = found.choice
         self.n_factors_, self.n_neighbors_ = choice.settings.n_factors, choice.candidate.n_neighbors
         self.pca_components_ = choice.candidate.pca_components
@@ -373,10 +378,6 @@ class SpectralEstimator(Screened):
         self.selection_ = Selection(choice.rule, choice.candidate, choice.candidates, number.origin, found.tried)
         residual = float(self.reduction_.residuals[self.pca_components_ - 1])
         codes = (found.fresh - mean) @ self.unmixing_.T
-        shown = diagnose(
-            found, self.maps_, rotation, codes, rng, n_features=len(self.reduction_.mean), pca_residual=residual,
-            kind=self.kind, unsure=number.doubt,
-        )  # fmt: skip
         self.pieces_: dict[int, NDArray[np.intp]] = {}
         shape: Shape = self.__dict__.pop("_shape")
         if shape.thin is not None:
@@ -386,7 +387,10 @@ class SpectralEstimator(Screened):
             self.pieces_ = {dim: numbers[part], dim + 1: numbers[~part]}
         boxed = rotation is not None and self.kind != "laplacian"
         shaped = shape_concerns(shape, self.pieces_, codes if boxed else codes[:0])
-        self.diagnostics_ = replace(shown, concerns=data_concerns(self) + shaped + shown.concerns)
+        self.diagnostics_ = diagnose(
+            found, self.maps_, rotation, codes, rng, n_features=len(self.reduction_.mean), pca_residual=residual,
+            kind=self.kind, concerns=(data_concerns(self) + shaped, doubts), unsure=number.doubt,
+        )  # fmt: skip
 
 
 def bounded(codes: Floats, odd: NDArray[np.bool_], bounds: Floats) -> Floats:

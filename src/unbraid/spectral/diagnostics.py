@@ -1,6 +1,8 @@
 """Figures of a fitted embedding, and the warnings that follow from them."""
 
+from copy import deepcopy
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,11 +12,13 @@ from unbraid.estimator.summary import codes_in_words, counted
 from unbraid.manifold.neighbors import Floats, distinct_rows, isometry, neighbor_pairs, neighborhoods
 from unbraid.manifold.reduction import WIDE_ROWS, Look
 from unbraid.manifold.surroundings import apart, is_closed, left_over, thin_part
+from unbraid.runtime.determinism import one_blas_thread
 from unbraid.spectral.extension import LocalMaps
 from unbraid.spectral.figures import (
     LOCAL_COMPONENTS,
     SUPPORT_POINTS,
     Fitted,
+    Later,
     TurnUncertainty,
     code_uncertainty,
     figures_of,
@@ -36,10 +40,11 @@ if TYPE_CHECKING:  # refits are imported where they are asked for
 
 
 @dataclass(frozen=True)
-class Diagnostics:
+class Diagnostics(Later):
     """Figures of a fit, and the concerns they raise.
 
-    Figures with a threshold are explained in :mod:`unbraid.trust.table`, under the same names.
+    Figures with a threshold are explained in :mod:`unbraid.trust.table`, under the same names. The expected MCC and its
+    inputs are computed when they are first read.
 
     Attributes
     ----------
@@ -111,8 +116,8 @@ class Diagnostics:
     rotation_doubt: float = 0.0
     dependence: float = 0.0
     left_over: float = 0.0
-    expected_mcc: ExpectedMCC | None = None
-    unguessed: str = "it was not computed"
+    expected_mcc: ExpectedMCC | None = field(default_factory=lambda: None)
+    unguessed: str = field(default_factory=lambda: "it was not computed")
     figures: dict[str, float] = field(default_factory=dict)
     reliability: "Reliability | None" = None
 
@@ -150,9 +155,13 @@ def diagnose(
     n_features: int,
     pca_residual: float,
     kind: str,
+    concerns: tuple[list[str], list[str]],
     unsure: str = "",
 ) -> Diagnostics:
-    """Measure a fit from its embedding, its final maps, its rotation and the codes of the points that ICA used."""
+    """Measure a fit from its embedding, its final maps, its rotation and the codes of the points that ICA used.
+
+    ``concerns`` about the data and the evidence come before and after those of the figures.
+    """
     turn = code_uncertainty(codes, rotation, rng) if rotation else TurnUncertainty(np.empty(0), 0.0)
     choice, tried, spectrum = found.choice, found.tried, found.choice.spectrum
     kurtosis = excess_kurtosis(codes)
@@ -172,33 +181,47 @@ def diagnose(
     }
     left = left_over(found.wide, maps(found.wide[:, : choice.points.shape[1]]), n_features)
     figures["left_over"] = left[1]
+    known: dict[str, Any] = {
+        "n_graph_components": choice.graph.n_components,
+        "n_orphans": choice.graph.n_orphans,
+        "n_duplicates": choice.n_merged,
+        "eigenvalues": spectrum.values,
+        "ica_converged": rotation.converged if rotation else 1.0,
+        "pca_residual": pca_residual,
+        "concerns": concerns[0]
+        + [unsure] * bool(unsure)
+        + choice.concerns()
+        + concerns_of(figures, with_ica=rotation is not None, kind=kind)
+        + concerns[1],
+        "reliability": None,
+    }
     searched = rotation is not None and rotation.contrast != FASTICA
     unguessed = not_simulated(kind, *maps.codes.shape, independent=searched, unsure=unsure)
+    if unguessed:
+        return Diagnostics(**known | figures | _no_guess(unguessed))
     n = len(choice.points) + choice.n_merged + choice.n_outside
     shares = choice.n_merged / n, choice.n_outside / n
     fit = Fitted(kind, choice.points, maps.codes, choice.near, choice.edges, *shares)
-    seen = {} if unguessed else figures_of(fit, turn, figures | {"left": left}, rng)
-    expected, unguessed = (None, unguessed) if unguessed else guess_of(seen)
-    return Diagnostics(
-        n_graph_components=choice.graph.n_components,
-        n_orphans=choice.graph.n_orphans,
-        n_duplicates=choice.n_merged,
-        eigenvalues=spectrum.values,
-        ica_converged=rotation.converged if rotation else 1.0,
-        pca_residual=pca_residual,
-        concerns=[unsure] * bool(unsure)
-        + choice.concerns()
-        + concerns_of(figures, with_ica=rotation is not None, kind=kind),
-        expected_mcc=expected,
-        unguessed=unguessed,
-        figures=seen,
-        **figures,
-    )
+    rest = partial(_guessed, fit, turn, figures | {"left": left}, deepcopy(rng))
+    return Diagnostics.partly(known | figures, rest)
+
+
+def _guessed(
+    fit: Fitted, turn: TurnUncertainty, measured: dict[str, Any], rng: np.random.RandomState
+) -> dict[str, Any]:
+    """The fields about the expected MCC."""
+    with one_blas_thread():
+        figures = figures_of(fit, turn, measured, rng)
+    return dict(zip(("expected_mcc", "unguessed"), guess_of(figures))) | {"figures": figures}
+
+
+def _no_guess(why: str) -> dict[str, Any]:
+    return {"expected_mcc": None, "unguessed": why, "figures": {}}
 
 
 @dataclass(frozen=True)
-class LinearDiagnostics:
-    """Figures of PCA+ICA; names as in :class:`Diagnostics`.
+class LinearDiagnostics(Later):
+    """Figures of PCA+ICA, computed when they are first read; names as in :class:`Diagnostics`.
 
     Attributes
     ----------
@@ -213,8 +236,8 @@ class LinearDiagnostics:
     rotation_uncertainty: Floats
     rotation_doubt: float
     left_over: float
-    expected_mcc: ExpectedMCC | None = None
-    unguessed: str = ""
+    expected_mcc: ExpectedMCC | None = field(default_factory=lambda: None)
+    unguessed: str = field(default_factory=str)
     figures: dict[str, float] = field(default_factory=dict)
     concerns: list[str] = field(default_factory=list)
 
@@ -224,28 +247,26 @@ def diagnose_linear(
     codes: Floats,
     rotation: Rotation | None,
     rng: np.random.RandomState,
-    *,
     n_features: int,
-    concerns: list[str],
     unsure: str,
-) -> LinearDiagnostics:
-    """Measure a fit of PCA+ICA from some rows in principal components, and their codes."""
+) -> dict[str, Any]:
+    """All figures of a fit of PCA+ICA, from some rows in principal components and their codes."""
     turn = code_uncertainty(codes, rotation, rng) if rotation else TurnUncertainty(np.empty(0), 0.0)
     first = distinct_rows(P)[0]
     repeated = 1 - len(first) / len(P)
     some = first[np.sort(rng.permutation(len(first))[:SUPPORT_POINTS])]
     points, codes = P[some], codes[some]
     left = left_over(points[:WIDE_ROWS], codes[:WIDE_ROWS], n_features)
-    told = turn.per_code, turn.doubt, left[1]
+    told = {"rotation_uncertainty": turn.per_code, "rotation_doubt": turn.doubt, "left_over": left[1]}
     searched = rotation is not None and rotation.contrast != FASTICA
     unguessed = not_simulated("pca", *codes.shape, independent=searched, unsure=unsure)
     if unguessed:
-        return LinearDiagnostics(*told, None, unguessed, {}, concerns)
+        return told | _no_guess(unguessed)
     near = neighborhoods(points[:, :LOCAL_COMPONENTS], min(EDGE_NEIGHBORS, len(points) - 1) + 1)[1]
     edges = neighbor_pairs(points, EDGE_NEIGHBORS, EDGE_POINTS)
-    figures = {"local_isometry": isometry(codes, edges), "kurtosis": excess_kurtosis(codes), "left": left}
-    seen = figures_of(Fitted("pca", points, codes, near, edges, repeated, apart(points)[0]), turn, figures, rng)
-    return LinearDiagnostics(*told, *guess_of(seen), seen, concerns)
+    measured = {"local_isometry": isometry(codes, edges), "kurtosis": excess_kurtosis(codes), "left": left}
+    fit = Fitted("pca", points, codes, near, edges, repeated, apart(points)[0])
+    return told | _guessed(fit, turn, measured, rng)
 
 
 def concerns_of(figures: dict[str, Any], *, with_ica: bool, kind: str) -> list[str]:

@@ -10,19 +10,22 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import null_space
 from scipy.optimize import linear_sum_assignment, minimize
 
 from unbraid.data.observations import Observations
 from unbraid.data.order import steps
 from unbraid.manifold.neighbors import Floats
 from unbraid.manifold.reduction import inverse_root
-from unbraid.spectral.ica import whitening
+from unbraid.spectral.ica import best_rotation, whitening
 from unbraid.trust.table import FIGURES
 from unbraid.trust.warnings import format_warning
 
 LAGS = 10
 LEAST = 0.25  # share of the rows that must have a successor at a lag, for the lag to count
 SPLITS, BLOCKS = 12, 8  # of the evidence, to see whether its halves agree
+ALIKE = 5.0  # condition number of the codes that pairs find, above which some direction is that of no pair
+N_INIT = 3  # starts of the rotation of codes that have no labels
 TRIMMED = 0.01  # share of the points, at each end of a code
 INDEPENDENT = ("independence", "fastica")  # rotations by independence: our search, and the paper's algorithm
 
@@ -184,7 +187,13 @@ def by_pairs(Z: Floats, pairs: NDArray[np.intp]) -> Floats:
     D = moves @ white.T
     # Slices of the fourth moments: where one factor differs at a time, the right rotation diagonalises all of them.
     slices = [(D * (D[:, [a]] * D[:, [b]])).T @ D / len(D) for a in range(D.shape[1]) for b in range(a + 1)]
-    return _unit_rows(joint_diagonaliser(np.stack(slices)) @ white)
+    found = _unit_rows(joint_diagonaliser(np.stack(slices)) @ white)
+    if np.linalg.cond(found) > ALIKE:  # noise along a direction in which no pair differs decides all codes
+        raise ValueError(
+            f"the pairs differ along fewer than {Z.shape[1]} directions, so that they cannot tell {Z.shape[1]} factors "
+            "apart. Add pairs that differ in the other factors."
+        )
+    return found
 
 
 def identical(Z: Floats, pairs: NDArray[np.intp]) -> NDArray[np.bool_]:
@@ -238,19 +247,47 @@ def linear_codes(x: Floats, n_codes: int, rotation: str, given: Any) -> tuple[Fl
 
 
 def by_labels(Z: Floats, y: ArrayLike) -> Floats:
-    """Least squares from the embedding to the factors of the rows that have them; others are NaN."""
-    labels = np.asarray(y, dtype=np.float64)
-    labels = labels[:, None] if labels.ndim == 1 else labels
-    if labels.shape != Z.shape:
-        raise ValueError(f"labels have shape {labels.shape}; rotation='labels' needs {Z.shape}, one column per factor.")
-    known = np.isfinite(labels).all(axis=1)
-    if known.sum() < 2 * Z.shape[1] + 1:
+    """Least squares from the embedding to the known factors; what is uncorrelated with them is made independent.
+
+    A column of y is a factor, NaN where it is not known. There may be fewer columns than factors, and columns that are
+    known in too few rows count as unknown: the rest of the codes is found by independence.
+    """
+    told = labelled_directions(Z, y)
+    if len(told) == Z.shape[1]:
+        return told
+    others = null_space(told).T
+    left = Z @ others.T
+    found = best_rotation(left, contrast="auto", n_init=N_INIT, random_state=np.random.RandomState(0))
+    return np.vstack([told, found.matrix @ others])
+
+
+def labelled_directions(Z: Floats, y: ArrayLike) -> Floats:
+    """Unit vectors (q, d) along which the known factors change, q of them known in 2 d + 1 rows or more.
+
+    >>> Z = whitening(z := np.random.default_rng(0).normal(size=(100, 2)))(z)
+    >>> y = np.where(np.arange(100) < 9, Z @ [0.6, -0.8], np.nan)
+    >>> labelled_directions(Z, y).round(6).tolist()
+    [[0.6, -0.8]]
+    """
+    labels, d = np.asarray(y, dtype=np.float64), Z.shape[1]
+    labels = labels.reshape(len(labels), -1)
+    if len(labels) != len(Z) or labels.shape[1] > d:
         raise ValueError(
-            f"{known.sum()} rows of labels are known; rotation='labels' needs {2 * Z.shape[1] + 1} or more."
+            f"labels have shape {labels.shape}; rotation='labels' needs {Z.shape}, or fewer columns: one per factor."
         )
-    design = np.c_[Z[known], np.ones(known.sum())]
-    matrix = np.linalg.lstsq(design, labels[known] - labels[known].mean(axis=0), rcond=None)[0][:-1].T
-    if np.linalg.cond(matrix) > 1e6:
+    known = np.isfinite(labels)
+    counts = known.sum(axis=0)
+    if counts.max(initial=0) < 2 * d + 1:
+        raise ValueError(
+            f"the columns of labels are known in {', '.join(map(str, counts))} rows; rotation='labels' needs a column "
+            f"that is known in {2 * d + 1} or more."
+        )
+    design, found = np.c_[Z, np.ones(len(Z))], []
+    for values, has in zip(labels.T, known.T):
+        if has.sum() > 2 * d:
+            found.append(np.linalg.lstsq(design[has], values[has] - values[has].mean(), rcond=None)[0][:-1])
+    matrix = np.stack(found)
+    if np.linalg.cond(matrix) > 1e6 or not matrix.any(axis=1).all():
         raise ValueError("the known labels do not span the factors: some column is constant or depends on others.")
     return _unit_rows(matrix)
 
@@ -288,7 +325,7 @@ def evidence_turn(rotation: str, Z: Floats, given: NDArray[Any]) -> float:
     if rotation == "time":
         order = np.argsort(given, kind="stable")
     elif rotation == "labels":
-        order = rng.permutation(np.flatnonzero(np.isfinite(given.reshape(len(given), -1)).all(axis=1)))
+        order = rng.permutation(np.flatnonzero(np.isfinite(given.reshape(len(given), -1)).any(axis=1)))
     else:
         order = rng.permutation(len(given))
     blocks, turns = np.array_split(order, BLOCKS), []
@@ -305,6 +342,8 @@ def evidence_turn(rotation: str, Z: Floats, given: NDArray[Any]) -> float:
 def _by_half(rotation: str, Z: Floats, given: NDArray[Any], half: NDArray[np.intp]) -> Floats:
     if rotation == "pairs":
         return by_pairs(Z, given[half])
+    if rotation == "labels":  # what independence adds is no evidence
+        return labelled_directions(Z[half], given[half])
     if rotation != "time":
         return BY[rotation](Z[half], given[half])
     white = whitening(Z[half])

@@ -8,6 +8,7 @@ the codes of N(a) to their tangent coordinates,
 which passes through every anchor. The spread of the brackets around y(x) estimates the error.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -56,21 +57,28 @@ class LocalMaps(Persistent):
 
     @cached_property
     def forward(self) -> Floats:
-        return self._derivatives[0]
+        return self._in_parts(self.derivatives)
 
     @cached_property
     def backward(self) -> Floats:
-        return self._derivatives[1]
+        def inverted(near: NDArray[np.intp]) -> Floats:
+            V, A = self._fits(near)
+            return V @ np.linalg.pinv(A, rcond=1e-6).transpose(0, 2, 1)
 
-    @cached_property
-    def _derivatives(self) -> tuple[Floats, Floats]:
+        return self._in_parts(inverted)
+
+    def _in_parts(self, function: Callable[[NDArray[np.intp]], Floats]) -> Floats:
         step = max(1, 20_000_000 // (self.near.shape[1] * max(self.codes.shape[1], self.points.shape[1])))
-        parts = [self.derivatives(self.near[i : i + step]) for i in range(0, len(self.near), step)]
-        forward, backward = zip(*parts)
-        return np.ascontiguousarray(np.concatenate(forward)), np.ascontiguousarray(np.concatenate(backward))
+        parts = [function(self.near[i : i + step]) for i in range(0, len(self.near), step)]
+        return np.ascontiguousarray(np.concatenate(parts))
 
-    def derivatives(self, near: NDArray[np.intp]) -> tuple[Floats, Floats]:
-        """Forward and backward derivatives of the given neighbourhoods: least squares in tangent coordinates."""
+    def derivatives(self, near: NDArray[np.intp]) -> Floats:
+        """Derivatives (n, d, m) of the codes by the data in the given neighbourhoods."""
+        V, A = self._fits(near)
+        return (V @ A).transpose(0, 2, 1)
+
+    def _fits(self, near: NDArray[np.intp]) -> tuple[Floats, Floats]:
+        """Tangent bases, and least squares of the codes in their coordinates (n, tangent, code)."""
         d = self.codes.shape[1]
         V = tangent_bases(self.points, near, d)
         T = (self.points[near] - self.points[near[:, :1]]) @ V
@@ -79,8 +87,7 @@ class LocalMaps(Persistent):
         C = C - C.mean(axis=1, keepdims=True)
         gram = T.transpose(0, 2, 1) @ T
         ridge = 1e-10 * np.trace(gram, axis1=1, axis2=2)[:, None, None] + 1e-300
-        A = np.linalg.solve(gram + ridge * np.eye(d), T.transpose(0, 2, 1) @ C)  # (n, tangent, code)
-        return (V @ A).transpose(0, 2, 1), V @ np.linalg.pinv(A, rcond=1e-6).transpose(0, 2, 1)
+        return V, np.linalg.solve(gram + ridge * np.eye(d), T.transpose(0, 2, 1) @ C)
 
     @cached_property
     def _by_point(self) -> NeighborSearch:

@@ -60,8 +60,8 @@ class FollowedByICA(SpectralEstimator):
             Rows are samples; images are flattened. Large inputs are streamed. A one-shot generator must be given as
             a function that makes it. Or :class:`~unbraid.Observations`, with what is known about the rows.
         y : array (n,) or (n, n_factors), optional
-            The condition of each row for ``rotation="condition"``, the known factors (NaN elsewhere) for
-            ``rotation="labels"``; ignored otherwise.
+            The condition of each row for ``rotation="condition"``, the known factors (NaN elsewhere; fewer
+            columns than factors will do) for ``rotation="labels"``; ignored otherwise.
         pairs : array of int, (m, 2) or (n,), optional
             Row numbers of pairs that differ in few factors, or one number per row that both rows of a pair share, for
             ``rotation="pairs"``.
@@ -84,7 +84,7 @@ class FollowedByICA(SpectralEstimator):
             lambda Z: evidence_concerns(self.rotation, Z, known),
         )
         if self.rotation == "labels":
-            numbers = np.flatnonzero(np.isfinite(known.labels.astype(np.float64)).all(axis=1))
+            numbers = np.flatnonzero(np.isfinite(known.labels.reshape(len(known), -1).astype(np.float64)).any(axis=1))
             self.labelled_rows_ = row_marks(Rows(known.X).picked(numbers))
         return self
 
@@ -155,6 +155,11 @@ class HessianICA(FollowedByICA, HessianEigenmaps):
     units : {"auto", "given"}
         "auto" scales columns of a table whose values spread more than 30 times as much as those of the others, and
         leaves out columns that count the rows; "given" takes all columns as they are.
+    counts : {"auto", "depth", "given"}
+        "auto" finds out whether X holds counts (whole numbers from 0 on, many of them small) and then measures
+        distances between their square roots, weighed so that all columns are equally noisy; ``counts_`` has the scale.
+        "depth" brings all rows to one total first: of cells that were sequenced to different depths, say. It removes a
+        factor that raises all rates. "given" takes counts as any numbers.
     random_state : int, RandomState, Generator or None
     progress : bool or None
         Whether bars are shown; None shows them when standard error is a terminal.
@@ -185,6 +190,8 @@ class HessianICA(FollowedByICA, HessianEigenmaps):
         else empty.
     screen_ : Screen or None
         The rule for both; None if nothing was wrong with the data.
+    counts_ : Counts or None
+        The scale of counts; None if X does not hold counts.
     maps_ : LocalMaps
     reduction_ : Reduction
         Its ``scale`` is what columns were multiplied by, if any were.

@@ -6,8 +6,9 @@ with and without them, and dependence in halves: if the points are split at the 
 independent only if the codes are right, so the rotation found on each half must be the same.
 """
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any, Self
 
 import numpy as np
 import scipy.linalg
@@ -122,6 +123,40 @@ def _half_turns(S: Floats, weights: Floats, contrast: ica.Contrast) -> Floats:
             R = ica.search_near(white(half), w, contrast, np.eye(d))
             found.append(ica.turns(np.eye(d), R @ white.matrix))
     return np.array(found).reshape(len(found), d)
+
+
+class Later:
+    """Base of a dataclass of which some fields, without a default in the class, are computed when they are first read.
+
+    A plain fit neither shows them nor warns of them. Whatever prints, copies, saves or pickles the object reads them.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass
+    ... class Length(Later):
+    ...     metres: float
+    ...     feet: float
+    >>> Length.partly({"metres": 3.0}, lambda: {"feet": 9.84})
+    Length(metres=3.0, feet=9.84)
+    """
+
+    @classmethod
+    def partly(cls, known: dict[str, Any], rest: Callable[[], dict[str, Any]]) -> Self:
+        """An object with these fields; ``rest`` computes the others."""
+        found = object.__new__(cls)
+        vars(found).update(known, _rest=rest)
+        return found
+
+    def __getattr__(self, name: str) -> Any:
+        rest = vars(self).get("_rest")
+        if rest is None or name.startswith("_"):
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        vars(self).update(rest(), _rest=None)
+        return getattr(self, name)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)

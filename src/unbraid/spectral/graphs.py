@@ -43,30 +43,40 @@ class LocalMapsGraph(nn.Module):
 
 
 class Encoder(nn.Module):
-    """Rows to codes: a product, then the local maps if there are any."""
+    """Rows, on the scale of counts if they are such, to codes: a product, then the local maps if there are any."""
 
     mean: Tensor
     components: Tensor
+    weights: Tensor
 
-    def __init__(self, mean: Any, components: Any, local: nn.Module | None = None):
+    def __init__(self, model: Any, mean: Any, components: Any, local: nn.Module | None = None):
         super().__init__()
         self.register_buffer("mean", _buffer(mean))
         self.register_buffer("components", _buffer(components))
         self.local = local or nn.Identity()
+        self.counts = model.counts_ is not None
+        self.total = model.counts_.total if self.counts else 0.0
+        self.register_buffer("weights", _buffer(model.counts_.weights if self.counts else 1.0))
 
     def forward(self, rows: Tensor) -> Tensor:
-        return self.local((rows.flatten(1).double() - self.mean) @ self.components.T).float()
+        x = rows.flatten(1).double()
+        if self.total:
+            x = x * (self.total / x.sum(1, keepdim=True).clamp(min=1))
+        x = x.clamp(min=0).sqrt() * self.weights if self.counts else x
+        return self.local((x - self.mean) @ self.components.T).float()
 
 
 class Decoder(Encoder):
     """Codes to rows: the local maps backwards if there are any, then a product."""
 
     def __init__(self, model: Any, mean: Any, components: Any, local: nn.Module | None = None):
-        super().__init__(mean, components, local)
+        super().__init__(model, mean, components, local)
         self.row_shape, self.is_picture = tuple(model.row_shape_), model.is_picture_
 
     def forward(self, codes: Tensor) -> Tensor:
-        rows = (self.local(codes.double()) @ self.components + self.mean).float().reshape(-1, *self.row_shape)
+        x = self.local(codes.double()) @ self.components + self.mean
+        x = (x.clamp(min=0) / self.weights) ** 2 if self.counts else x
+        rows = x.float().reshape(-1, *self.row_shape)
         return rows.clamp(0, 1) if self.is_picture else rows
 
 
@@ -81,11 +91,11 @@ def spectral_graphs(model: Any) -> Graphs:
     points = maps.points[chosen] + (maps.points[maps.near[chosen, 1]] - maps.points[chosen]) / 3
     rows = model._decoded(model.reduction_.inverse(points)).astype(np.float32)
     decoder = Decoder(model, reduction.mean, reduction.decoding, backward)
-    return Graphs(Encoder(reduction.mean, reduction.components, forward), decoder, rows)
+    return Graphs(Encoder(model, reduction.mean, reduction.components, forward), decoder, rows)
 
 
 def linear_graphs(model: Any) -> Graphs:
     """One product each way; rows of codes of unit variance, as the codes of PCA+ICA are."""
     codes = np.random.default_rng(0).normal(size=(EXAMPLES, model.n_factors_))
     rows = model.inverse_transform(codes).astype(np.float32)
-    return Graphs(Encoder(model.mean_, model.components_), Decoder(model, model.mean_, model.mixing_.T), rows)
+    return Graphs(Encoder(model, model.mean_, model.components_), Decoder(model, model.mean_, model.mixing_.T), rows)

@@ -1,5 +1,7 @@
 """The linear baseline: principal components, then ICA."""
 
+from copy import deepcopy
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -36,7 +38,7 @@ class PCAICA(Screened):
     ----------
     n_factors : int or "auto"
         "auto" needs complete rows.
-    rotation, contrast, n_init, outliers, units, random_state
+    rotation, contrast, n_init, outliers, units, counts, random_state
         As :class:`HessianICA`.
 
     Attributes
@@ -44,7 +46,7 @@ class PCAICA(Screened):
     components_ : array (n_factors, n_features)
         Row j is the direction whose scalar product with ``x - mean_`` is code j.
     mixing_ : array (n_features, n_factors)
-        ``codes @ mixing_.T + mean_`` is the inverse.
+        ``codes @ mixing_.T + mean_`` is the inverse; of counts, that of their roots (``counts_``).
     mean_ : array (n_features,)
     noise_ : float
         Variance of each value around the decoded ones; it weighs the values of rows with gaps.
@@ -55,7 +57,7 @@ class PCAICA(Screened):
         What is wrong with the data, or with that evidence.
     diagnostics_ : LinearDiagnostics
         How far the codes may be rotated, and the MCC to be expected.
-    outliers_, mended_, screen_, reduction_
+    outliers_, mended_, screen_, reduction_, counts_
         As :class:`HessianICA`.
     bounds_ : array (2, n_factors)
         Between which the codes of outliers stay.
@@ -71,6 +73,7 @@ class PCAICA(Screened):
     """
 
     kind: ClassVar[str] = "pca"
+    diagnostics_: LinearDiagnostics
     takes_gaps = True
 
     _parameter_constraints = {
@@ -90,6 +93,7 @@ class PCAICA(Screened):
         n_init: int = 3,
         outliers: str = "clip",
         units: str = "auto",
+        counts: str = "auto",
         random_state: Any = None,
     ) -> None:
         self.n_factors = n_factors
@@ -98,6 +102,7 @@ class PCAICA(Screened):
         self.n_init = n_init
         self.outliers = outliers
         self.units = units
+        self.counts = counts
         self.random_state = random_state
 
     @property
@@ -154,15 +159,9 @@ class PCAICA(Screened):
         self.bounds_ = self._bounds(codes)
         self.kurtosis_ = excess_kurtosis(codes)
         self.n_factors_ = d
-        self.diagnostics_: LinearDiagnostics = diagnose_linear(
-            whole,
-            codes,
-            self.rotation_,
-            rng,
-            n_features=data.n_features,
-            concerns=self.concerns_,
-            unsure=number.doubt,
-        )
+        told = whole, codes, self.rotation_, deepcopy(rng), data.n_features, number.doubt
+        measured = partial(diagnose_linear, *told)
+        self.diagnostics_ = LinearDiagnostics.partly({"concerns": self.concerns_}, measured)
         warn_of(self.concerns_, stacklevel=2)
         return self
 

@@ -24,7 +24,7 @@ def spectral_summary(model: "SpectralEstimator") -> Summary:
     choices = _choices(selection, scores)
     return Summary(
         title,
-        [*_facts(model.diagnostics_), *_left_out(model)],
+        [*_facts(model.diagnostics_), *_prepared(model)],
         choices=choices,
         concerns=list(model.diagnostics_.concerns),
         note="All checks passed.",
@@ -45,7 +45,7 @@ def linear_summary(model: "PCAICA") -> Summary:
         [
             *([_stability(model.rotation_.stability, model.rotation_.converged)] if model.rotation_ else []),
             Fact.of("kurtosis", _signed(model.kurtosis_)),
-            *_left_out(model),
+            *_prepared(model),
         ],
         concerns=list(model.concerns_),
         note="A linear method: correct only if the factors mix linearly, which it cannot check.",
@@ -53,12 +53,17 @@ def linear_summary(model: "PCAICA") -> Summary:
     )
 
 
-def _left_out(model: "SpectralEstimator | PCAICA") -> list[Fact]:
-    """Rows that were left out, if any."""
+def _prepared(model: "SpectralEstimator | PCAICA") -> list[Fact]:
+    """How the data were read, where not as they are: counts, rows that were left out."""
+    words = "Of X, in which distances are those of Fisher's information; counts='given' takes counts as any numbers."
+    counts = [Fact("scale", str(model.counts_), words)] if model.counts_ else []
     if model.screen_ is None or not len(model.outliers_):
-        return []
+        return counts
     rows = ", ".join(map(str, model.outliers_[:LISTED])) + (", ..." if len(model.outliers_) > LISTED else "")
-    return [Fact.of("outliers", str(len(model.outliers_)), f"Rows {rows} (counted from 0); model.outliers_ has all.")]
+    return [
+        *counts,
+        Fact.of("outliers", str(len(model.outliers_)), f"Rows {rows} (counted from 0); model.outliers_ has all."),
+    ]
 
 
 def _choices(selection: Selection, scores: list[float]) -> list[str]:

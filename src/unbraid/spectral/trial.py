@@ -125,7 +125,7 @@ class Choice(Neighborhood):
         """Median error of predicting a point from its nearest neighbour's map, in standard deviations of a code."""
         i = np.arange(0, len(self.points), max(1, len(self.points) // 500))
         j = self.near[i, 1]
-        forward = maps.derivatives(maps.near[j])[0]
+        forward = maps.derivatives(maps.near[j])
         found = maps.codes[j] + np.einsum("ncm,nm->nc", forward, self.points[i] - self.points[j])
         return float(np.median(np.sqrt((((found - maps.codes[i]) / maps.codes.std(axis=0)) ** 2).mean(axis=1))))
 

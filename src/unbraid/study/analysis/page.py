@@ -67,7 +67,7 @@ def _lead(runs: Any) -> str:
         f"{len(runs)} runs ({', '.join(f'{n} {status}' for status, n in counts.items())}): "
         f"{counted(runs['dataset'].nunique(), 'data set')}, {counted(runs['method'].nunique(), 'method')}, "
         f"{counted(len(settings), 'setting')}, "
-        f"{seeds} seeds each; {runs['seconds'].sum() / 3600:.1f} hours of computing."
+        f"{seeds} seeds each; {runs['seconds'].sum() / 3600:.1f} hours of wall time, summed over runs."
     )
 
 
