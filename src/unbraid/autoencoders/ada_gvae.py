@@ -147,7 +147,7 @@ class AdaGVAE(BetaVAE):
         assert batch.partner is not None, "the table says that this method needs pairs"
         x = torch.cat([batch.x, batch.partner])
         own = [part.unflatten(0, (2, -1)) for part in networks["encoder"](x).chunk(2, dim=1)]
-        shared, common = shared_codes(*own, self.threshold), group(own[0], own[1], self.grouping)
+        shared, common = shared_codes(own[0], own[1], self.threshold), group(own[0], own[1], self.grouping)
         mean, log_variance = (torch.where(shared, c, o).flatten(0, 1) for c, o in zip(common, own))
         noise = torch.cat([batch.noise(mean.shape[1]) for _ in range(2)])
         posterior = self._drawn(networks, batch, x, mean, log_variance, noise, n_points)
