@@ -13,14 +13,12 @@ from sklearn.neighbors import KNeighborsRegressor
 
 import unbraid as ub
 
-rng = np.random.default_rng(2)
-factors = rng.normal(size=(4000, 2))
+factors = np.random.default_rng(2).normal(size=(4000, 2))
 factors = factors[np.hypot(*factors.T) < 2][:2000]
 a, b = (factors @ [[0.8, 0.6], [-0.6, 0.8]]).T
 angle = np.sqrt(9 + (a + 2) * 24)  # a spiral of a turn and a sixth
 X = np.column_stack([angle / 12 * np.cos(angle), angle / 12 * np.sin(angle), b])
-labels = np.full_like(factors, np.nan)
-labels[:20] = factors[:20]
+labels = np.where(np.arange(2000)[:, None] < 20, factors, np.nan)
 
 # %%
 # Rows with labels are left out of every score. Without labels the sheet is turned by an arbitrary angle, another one

@@ -123,9 +123,20 @@ def celeba(folder):
     return attributes
 
 
+def place_cells(folder):
+    """A minute on a Lissajous figure, fifty times a second, with a gap."""
+    times = np.delete(np.arange(0, 60, 0.02), slice(500, 505))
+    places = 0.5 + 0.45 * np.sin(times[:, None] * [0.31, 0.47])
+    np.savez(folder / "sargolini.npz", t=times, pos=places)
+    return times, places
+
+
 def write(name, folder):
     """The files of one loaded data set; the options that load() needs for them."""
     options = {"folder": folder}
+    if name == "place-cells":
+        place_cells(folder)
+        return {"file": folder / "sargolini.npz", "n_directions": 5}
     if name.startswith("emnist"):
         subset = name.removeprefix("emnist-")
         classes = {"letters": 26, "digits": 10, "mnist": 10}.get(subset, 47)

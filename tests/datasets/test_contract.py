@@ -22,7 +22,7 @@ SMALL = {
 
 
 def make(name, folder):
-    if registry.entry(name).origin == "file":
+    if registry.entry(name).origin in ("file", "package"):
         return datasets.load(name, **originals.write(name, folder))
     if name == "gan-manifold":
         from unbraid_papers.generators.dcgan import DCGANGenerator

@@ -119,7 +119,7 @@ def test_weights_are_fetched_and_not_loaded():
 
 
 def test_every_package_is_pinned():
-    assert {entry.name for entry in registry.WEIGHTS} | {"dsprites"} == set(registry.PACKAGES)
+    assert {entry.name for entry in registry.WEIGHTS} | {"dsprites", "place-cells"} == set(registry.PACKAGES)
     for package in registry.PACKAGES.values():
         assert package.requirement.count("==") == 1
         assert len(package.sha256) == 64

@@ -100,7 +100,7 @@ def test_get_fetches_what_is_missing(url, tmp_path, monkeypatch):
     assert datasets.get("shapes3d") == [tmp_path / "3dshapes.h5"]
     datasets.get("shapes3d")
     assert len(Handler.asked) == 1
-    with pytest.raises(ValueError, match=facts("'shapes-xy'", "shapes3d, cars3d", "dsprites, ffhq")):
+    with pytest.raises(ValueError, match=facts("'shapes-xy'", "shapes3d, cars3d", "dsprites, place-cells, ffhq")):
         datasets.get("shapes-xy")
     with pytest.raises(FileNotFoundError, match=facts("img_align_celeba", "https://mmlab", str(tmp_path))):
         datasets.get("celeba")

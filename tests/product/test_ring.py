@@ -214,7 +214,7 @@ def test_a_fit_says_that_counts_could_be_a_ring():
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         ub.fit(X, random_state=0)
-    assert any("UB118" in str(warning.message) for warning in told)
+    assert any("UB119" in str(warning.message) for warning in told)
 
 
 def test_a_ring_that_is_not_verified_is_not_said_to_have_ends():

@@ -223,3 +223,12 @@ def test_what_a_model_reads_a_page_reads(kind):
     fitted = ub.report.describe(model.fit(source), source)
     assert 0 <= fitted.sample.min() <= fitted.sample.max() <= 1
     np.testing.assert_allclose(fitted.codes, model.transform(fitted.sample), atol=1e-5)
+
+
+def test_known_factors_that_score_below_the_bound_are_a_concern():
+    z = np.random.default_rng(0).uniform(size=(600, 2))
+    for factors, below in ((z, False), (z @ [[1.0, 1.0], [-1.0, 1.0]], True)):  # their own axes, and the diagonals
+        fitted = ub.report.measured_fit(ub.PCAICA(2, random_state=0), z @ [[1, 0, 2], [0, 1, 1]], factors=factors)
+        low = fitted.model.diagnostics_.expected_mcc.low
+        assert (fitted.mcc < low) == below
+        assert [f"{fitted.mcc:.2f}" in c and f"{low:.2f}" in c for c in fitted.concerns] == [True] * below

@@ -7,7 +7,7 @@ from unbraid.diagnosis.findings import DECISIVE, HARM, Finding
 from unbraid.trust.expected import ExpectedMCC, cost_of
 from unbraid.trust.theorems import theorem_of
 
-ENOUGH, GOOD = 0.75, 0.9  # "yes" if 95 % of similar data sets had an MCC above the first, "no" if below the second
+ENOUGH, GOOD = 0.8, 0.9  # "yes" if 95 % of similar data sets had an MCC above the first, "no" if below the second
 OF_CODES = ("rotation_doubt", "dependence", "raggedness", "emptiness", "separability")
 OF_EVIDENCE = ("autocorrelation", "evidence_turn", "pair_sparsity", "conditional_dependence", "labelled_rows")
 

@@ -202,6 +202,7 @@ def describe(
         if codes is None:
             codes, truth = sample_codes, None if truth is None else truth[seen]
             table = table if table is None else {str(c): np.asarray(table[c])[seen] for c in table}
+    score = None if truth is None or codes is None else _agreement(truth, codes, factor_kinds, summary.kinds)
     first = summary.n_shown if summary.order is None else None  # a method without an order sorts noise to the end
     angles = columns_of("circle", summary.kinds) if summary.kinds else []
     near = None if sample_codes is None else nearby_distances(sample, sample_codes[:, :first], angles=angles)
@@ -218,9 +219,9 @@ def describe(
         factors=truth if truth is None or truth.ndim > 1 else truth[:, None],
         factor_names=None if factor_names is None else list(factor_names),
         factor_kinds=None if factor_kinds is None else list(factor_kinds),
-        mcc=None if truth is None or codes is None else _agreement(truth, codes, factor_kinds, summary.kinds),
+        mcc=score,
         seconds=None,
-        concerns=list(summary.concerns),
+        concerns=[*summary.concerns, *_below_the_bound(model, score)],
         remarks=[],
         table=table,
     )
@@ -231,6 +232,17 @@ def _agreement(truth: NDArray, codes: Floats, kinds: Sequence[str] | None, code_
     from unbraid import metrics  # only for data whose factors are known
 
     return metrics.mcc(truth, codes, kinds=kinds, code_kinds=None if kinds is None else code_kinds or None)
+
+
+def _below_the_bound(model: Any, score: float | None) -> list[str]:
+    """What is wrong where codes agree less with known factors than those of similar simulated data do."""
+    expected = getattr(getattr(model, "diagnostics_", None), "expected_mcc", None)
+    if score is None or expected is None or score >= expected.low:
+        return []
+    return [
+        f"The MCC with the known factors is {score:.2f}; 95 % of similar simulated data sets have more than "
+        f"{expected.low:.2f}. These data break an assumption that no check sees, or the codes follow other factors."
+    ]
 
 
 def _some_rows(rows: Rows) -> tuple[NDArray[np.intp], NDArray]:

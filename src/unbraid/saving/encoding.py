@@ -20,9 +20,11 @@ from unbraid.methods import estimators_of
 
 # Objects that estimators hold, and where they live now.
 RECORDS = {
+    "Adjustment": "data.covariates",
     "Candidate": "spectral.selection",
     "ClosedCurve": "product.curve",
     "Counts": "data.counts",
+    "Design": "data.covariates",
     "Diagnosis": "diagnosis.findings",
     "Diagnostics": "spectral.diagnostics",
     "DimensionEstimate": "manifold.dimension",

@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from unbraid.data.counts import COUNTS
+from unbraid.data.covariates import Adjustment, adjustment_to
 from unbraid.data.lazy import codes_by_blocks
-from unbraid.data.observations import data_of
+from unbraid.data.observations import Observations, data_of
 from unbraid.data.rows import Rows
 from unbraid.data.sources import is_lazy
 from unbraid.estimator.base import COUNT_OR_AUTO, RANDOM_STATE, Whole
@@ -63,6 +64,8 @@ class Screened(Exportable):
         Rows with cells that were filled, as they had no value.
     screen_ : Screen or None
         The rule for these rows; None if nothing was wrong. ``reduction_.scale`` has the scale of columns, if any.
+    adjustment_ : Adjustment or None
+        What covariates explained, and how it is taken away.
     """
 
     outliers: str
@@ -70,7 +73,24 @@ class Screened(Exportable):
     counts: str
     reduction_: Reduction
     screen_: "Screen | None" = None
+    adjustment_: Adjustment | None = None
     _parameter_constraints = {"outliers": OUTLIERS, "units": UNITS, "counts": COUNTS}
+
+    def _read(self, X: Any, *, fewest: int = 2) -> Rows:
+        rows = super()._read(X, fewest=fewest)
+        covariates = X.covariates if isinstance(X, Observations) else None
+        self.adjustment_ = None if covariates is None else adjustment_to(rows, covariates)
+        return self._adjusted(rows, covariates)
+
+    def _read_new(self, X: Any) -> Rows:
+        return self._adjusted(super()._read_new(X), X.covariates if isinstance(X, Observations) else None)
+
+    def _adjusted(self, rows: Rows, covariates: NDArray | None) -> Rows:
+        """The rows in memory without what covariates explain, if the fit had any."""
+        if self.adjustment_ is None:
+            return rows
+        values = rows.array()
+        return Rows(self.adjustment_(values.reshape(len(values), -1), covariates).reshape(values.shape))
 
     def _reduce(self, sample: NDArray, data: Rows, n_components: int | None) -> Reduced:
         return reduce_rows(

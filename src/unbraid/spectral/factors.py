@@ -8,6 +8,7 @@ import numpy as np
 from unbraid.data.rows import Rows, row_marks
 from unbraid.estimator.base import COUNT
 from unbraid.manifold.neighbors import Floats
+from unbraid.methods import COVARIATES
 from unbraid.runtime.progress import bar
 from unbraid.spectral.base import Evidence, SpectralEstimator
 from unbraid.spectral.embeddings import LTSA, HessianEigenmaps, LaplacianEigenmaps
@@ -44,14 +45,14 @@ class FollowedByICA(SpectralEstimator):
     @property
     def uses(self) -> tuple[str, ...]:
         used = ROTATIONS.get(self.rotation)
-        return (used,) if used else ()
+        return (used, COVARIATES) if used else (COVARIATES,)
 
     def _settings(self, d: int) -> Settings:
         # Other evidence does not imply independence, so settings are then chosen by distances alone.
         contrast = {"independence": self.contrast, FASTICA: FASTICA}.get(self.rotation)
         return replace(super()._settings(d), contrast=contrast, n_init=self.n_init)
 
-    def fit(self, X: Any, y: Any = None, *, pairs: Any = None, time: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, pairs: Any = None, time: Any = None, covariates: Any = None) -> Self:
         """Find the factors of X.
 
         Parameters
@@ -68,20 +69,24 @@ class FollowedByICA(SpectralEstimator):
         time : array (n,), optional
             Numbers or dates, each row its own, for ``rotation="time"``; no step crosses a gap. Without it the rows are
             assumed to be in order of time.
+        covariates : array (n,) or (n, c), optional
+            Batch, session, day: levels or numbers, whose effect is taken away first (``adjustment_``). New rows need
+            theirs: ``transform(Observations(X, covariates=...))``.
 
         Returns
         -------
         self
         """
         self._check_parameters()  # the rotation says which evidence is used
-        known = self._observed(X, y if "labels" in self.uses else None, pairs=pairs, time=time)
-        if self.rotation in INDEPENDENT and not known.evidence:
+        known = self._observed(X, y if "labels" in self.uses else None, pairs=pairs, time=time, covariates=covariates)
+        turning = known.only(*set(known.evidence) - {COVARIATES})
+        if self.rotation in INDEPENDENT and not turning.evidence:
             return self._fit(known, None)
-        check_rotation(self.rotation, known)
+        check_rotation(self.rotation, turning)
         self._fit(
             known,
-            lambda Z: rotation_matrix(self.rotation, Z, known),
-            lambda Z: evidence_concerns(self.rotation, Z, known),
+            lambda Z: rotation_matrix(self.rotation, Z, turning),
+            lambda Z: evidence_concerns(self.rotation, Z, turning),
         )
         if self.rotation == "labels":
             numbers = np.flatnonzero(np.isfinite(known.labels.reshape(len(known), -1).astype(np.float64)).any(axis=1))
@@ -103,9 +108,11 @@ class FollowedByICA(SpectralEstimator):
             reliability = reliability_of(found.choice, self.maps_.codes, unmix, self._other_embedding, rng, advance)
         self.diagnostics_ = found_again(self.diagnostics_, reliability)
 
-    def fit_transform(self, X: Any, y: Any = None, *, pairs: Any = None, time: Any = None) -> Any:
+    def fit_transform(
+        self, X: Any, y: Any = None, *, pairs: Any = None, time: Any = None, covariates: Any = None
+    ) -> Any:
         """Fit, and return the codes (n, n_factors) of X, as ``transform`` does."""
-        return self.fit(X, y, pairs=pairs, time=time)._codes_of(X)
+        return self.fit(X, y, pairs=pairs, time=time, covariates=covariates)._codes_of(X)
 
 
 class HessianICA(FollowedByICA, HessianEigenmaps):

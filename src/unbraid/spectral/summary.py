@@ -57,6 +57,9 @@ def _prepared(model: "SpectralEstimator | PCAICA") -> list[Fact]:
     """How the data were read, where not as they are: counts, rows that were left out."""
     words = "Of X, in which distances are those of Fisher's information; counts='given' takes counts as any numbers."
     counts = [Fact("scale", str(model.counts_), words)] if model.counts_ else []
+    if model.adjustment_ is not None:
+        chance = f"{model.adjustment_.overlap_chance:.2g}"
+        counts.append(Fact.of("covariate_overlap", chance, f"The covariates {model.adjustment_}."))
     if model.screen_ is None or not len(model.outliers_):
         return counts
     rows = ", ".join(map(str, model.outliers_[:LISTED])) + (", ..." if len(model.outliers_) > LISTED else "")
