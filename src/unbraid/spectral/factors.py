@@ -59,7 +59,8 @@ class FollowedByICA(SpectralEstimator):
         ----------
         X : array (n, ...), memory map, Dask array, or iterable of blocks
             Rows are samples; images are flattened. Large inputs are streamed. A one-shot generator must be given as
-            a function that makes it. Or :class:`~unbraid.Observations`, with what is known about the rows.
+            a function that makes it. Values may be missing, NaN or masked: what principal components expect of them
+            is taken. Or :class:`~unbraid.Observations`, with what is known about the rows.
         y : array (n,) or (n, n_factors), optional
             The condition of each row for ``rotation="condition"``, the known factors (NaN elsewhere; fewer
             columns than factors will do) for ``rotation="labels"``; ignored otherwise.
