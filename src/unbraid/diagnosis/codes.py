@@ -1,6 +1,7 @@
 """What a first fit shows: loops, preserved distances, and whether codes are independent, a product and non-Gaussian."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from unbraid.manifold.neighbors import Floats
 from unbraid.manifold.reduction import WIDE_ROWS
 from unbraid.manifold.surroundings import EDGE, edge_ratio, end_distance, left_in_columns
 from unbraid.product.estimator import ProductManifold
+from unbraid.product.recording import could_be_ring
 from unbraid.spectral.diagnostics import Diagnostics, LinearDiagnostics
 from unbraid.spectral.factors import HessianICA
 from unbraid.spectral.pca_ica import PCAICA
@@ -43,7 +45,24 @@ def loops_finding(survey: Survey, rng: np.random.RandomState) -> list[Finding]:
         found = finding("edge", False, None, _wraps(round_))
     else:
         found = _by_edge(survey, round_, whole, rng)
-    return [found] if found.holds is not False else [found, _verified(model)]
+    ring = [] if round_ else _noisy_ring(survey)
+    if found.holds is False:
+        return [found, _verified(model), *ring]
+    if ring or model.kinds_ == ["circle"]:
+        found = replace(found, holds=None, words="The factors may go around a ring, but that is not verified.")
+    return [found, *ring]
+
+
+def _noisy_ring(survey: Survey) -> list[Finding]:
+    """Whether counts could be one ring with much noise, which only the user can tell from wide place fields."""
+    if survey.counts is None:
+        return []
+    reduction = survey.look.reduction
+    origin = -reduction.components @ reduction.inverse(np.zeros((1, len(reduction.components))))[0]
+    if not could_be_ring(survey.look.points, origin):
+        return []
+    words = "One ring with much noise would explain these counts, as the direction of a head would in neurons."
+    return [finding("noisy_ring", None, None, words)]
 
 
 def _verified(model: ProductManifold) -> Finding:

@@ -159,6 +159,7 @@ def _examined(
     method, reasons = _method(verdict, survey, findings, rotation)
     if survey.counts is not None and METHODS[method].family in ("spectral", "product"):
         reasons.append(f"X holds counts: distances are measured between {survey.counts}.")
+    reasons += [f"{found.words} {found.remedy}" for found in findings if found.key == "noisy_ring"]
     if METHODS[method].trained:
         verdict = "unsure"  # the assumptions of trained methods can be checked only in part
     if method == FROM_TIME:
@@ -342,6 +343,8 @@ def fit(
         warn("UB105")
     elif diagnosis.verdict == "no":
         warn("UB101", causes=", ".join(diagnosis.causes), method=diagnosis.method)
+    if any(found.key == "noisy_ring" for found in diagnosis.findings):
+        warn("UB119")
     return model
 
 
