@@ -106,6 +106,14 @@ METHODS: dict[str, Method] = {
         uses=ROTATED,
         theorem="horan",
     ),
+    "geodesic-ica": Method(
+        "GeodesicICA",
+        "spectral.factors",
+        "Isomap+ICA",
+        "a few hundred pictures without holes among them",
+        uses=ROTATED,
+        theorem="horan",
+    ),
     "laplacian-ica": Method(
         "LaplacianICA", "spectral.factors", "LEM+ICA", "never collapses; bends factors into cosines", uses=ROTATED
     ),

@@ -11,7 +11,7 @@ from unbraid.data.covariates import adjustment_to
 from unbraid.data.observations import Observations, observe
 from unbraid.data.order import steps
 from unbraid.data.rows import Rows
-from unbraid.diagnosis.codes import Told, code_findings, first_codes, linear_codes, loops_finding
+from unbraid.diagnosis.codes import Told, code_findings, first_codes, linear_codes, loops_finding, small_columns
 from unbraid.diagnosis.evidence import Turned, turned_by, why_unused
 from unbraid.diagnosis.findings import FOR_LOOPS, LOOPS, Diagnosis, Finding
 from unbraid.diagnosis.identified import twin_of
@@ -159,6 +159,7 @@ def _examined(
     method, reasons = _method(verdict, survey, findings, rotation)
     if survey.counts is not None and METHODS[method].family in ("spectral", "product"):
         reasons.append(f"X holds counts: distances are measured between {survey.counts}.")
+    reasons += [f"{found.words} {found.remedy}" for found in findings if found.key == "noisy_ring"]
     if METHODS[method].trained:
         verdict = "unsure"  # the assumptions of trained methods can be checked only in part
     if method == FROM_TIME:
@@ -202,6 +203,8 @@ def _of_a_fit(
     wraps = loops[0].holds is False
     now("a first fit, and what its codes show")
     codes, encode, findings, told = (None, survey.leading, list[Finding](), None) if wraps else first_codes(survey)
+    if codes is not None and survey.is_table:
+        findings.append(small_columns(survey, encode))
     tried = turned_by(known, lambda rows: encode(survey.points_of(rows)), rng) if known.evidence else []
     if codes is None:
         known_of = (turned.findings[0] for turned in tried if turned.findings)
@@ -340,6 +343,8 @@ def fit(
         warn("UB105")
     elif diagnosis.verdict == "no":
         warn("UB101", causes=", ".join(diagnosis.causes), method=diagnosis.method)
+    if any(found.key == "noisy_ring" for found in diagnosis.findings):
+        warn("UB119")
     return model
 
 

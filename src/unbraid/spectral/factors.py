@@ -1,7 +1,7 @@
 """Embedding followed by ICA: the individual factors."""
 
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -11,11 +11,11 @@ from unbraid.manifold.neighbors import Floats
 from unbraid.methods import COVARIATES
 from unbraid.runtime.progress import bar
 from unbraid.spectral.base import Evidence, SpectralEstimator
-from unbraid.spectral.embeddings import LTSA, HessianEigenmaps, LaplacianEigenmaps
+from unbraid.spectral.embeddings import LTSA, HessianEigenmaps, LaplacianEigenmaps, unfolded
 from unbraid.spectral.evidence import INDEPENDENT, ROTATIONS, check_rotation, evidence_concerns, rotation_matrix
 from unbraid.spectral.ica import CONTRAST, FASTICA
 from unbraid.spectral.landmarks import Embedded
-from unbraid.spectral.trial import Settings
+from unbraid.spectral.trial import Embedding, Settings
 
 TRUST = ("cheap", "full")
 
@@ -246,6 +246,52 @@ class TangentICA(FollowedByICA, LTSA):
     >>> bool(abs(np.corrcoef(z.T, codes.T)[:2, 2:]).max(axis=0).min() > 0.98)
     True
     """
+
+
+class GeodesicICA(FollowedByICA, LTSA):
+    """Isomap + ICA: classical scaling of geodesic distances, then ICA; attributes as :class:`HessianICA`.
+
+    Distances along the neighbour graph average over many neighbourhoods, so that a few hundred pictures, too few for
+    second derivatives, may do. For independent factors the theorem of :class:`HessianICA` holds here too, as these fill
+    a box. A hole or a missing corner, around which geodesics bend, spoils it; HLLE does not mind.
+
+    Parameters
+    ----------
+    n_factors, n_neighbors
+        As of :class:`HessianICA`.
+    n_landmarks : int, "auto" or None
+        Points whose distances are computed, which takes time in their square; the rest are placed by local affine maps.
+    **settings
+        See :class:`~unbraid.HessianICA`; there is no ``tangent_weight``.
+
+    References
+    ----------
+    Tenenbaum, de Silva, Langford (2000), A global geometric framework for nonlinear dimensionality reduction, Science.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> z = np.random.default_rng(0).uniform(size=(200, 2))
+    >>> X = np.c_[np.sin(2 * z[:, 0]), np.cos(2 * z[:, 0]), 2 * z[:, 1]]
+    >>> codes = GeodesicICA(n_factors=2, n_neighbors=12, random_state=0).fit_transform(X)
+    >>> bool(abs(np.corrcoef(z.T, codes.T)[:2, 2:]).max(axis=0).min() > 0.98)
+    True
+    """
+
+    kind: ClassVar[str] = "geodesic"
+
+    def __init__(
+        self,
+        n_factors: int | str = 2,
+        n_neighbors: int | str = "auto",
+        *,
+        n_landmarks: int | str | None = 1000,
+        **settings: Any,
+    ) -> None:
+        super().__init__(n_factors, n_neighbors, n_landmarks=n_landmarks, **settings)
+
+    def _embedding(self) -> Embedding:
+        return unfolded
 
 
 class LaplacianICA(FollowedByICA, LaplacianEigenmaps):
