@@ -1,61 +1,94 @@
 """Make the calibration behind ``model.diagnostics_.expected_mcc``, and judge it.
 
-    python benchmarks/calibrate_expected_mcc.py simulate worlds.jsonl 2000        seeds 0 to 1999
-    python benchmarks/calibrate_expected_mcc.py simulate fresh.jsonl 400 100000   seeds from 100000 on
+    python benchmarks/calibrate_expected_mcc.py simulate worlds.jsonl 2000    seeds 0 to 1999
+    python benchmarks/calibrate_expected_mcc.py named named.jsonl 2           seeds 0 and 1 of the kinds of worlds.py
+    python benchmarks/calibrate_expected_mcc.py pictures pictures.jsonl DATA  picture sets for calibration
     python benchmarks/calibrate_expected_mcc.py learn worlds.jsonl,named.jsonl OUT.npz   learn, write the small file
-    python benchmarks/calibrate_expected_mcc.py cross worlds.jsonl                learn without a part, and judge on it
+    python benchmarks/calibrate_expected_mcc.py cross worlds.jsonl,named.jsonl    learn without a part, and judge on it
     python benchmarks/calibrate_expected_mcc.py judge OUT.npz fresh.jsonl         coverage, refusals and AUC
 
-``simulate`` appends one line per world and goes on where it stopped; ``--seconds`` ends it after a while. The file that
-comes with the package is src/unbraid/trust/expected_mcc.npz.
+The first three append one line per data set and go on where they stopped; ``--seconds`` ends them after a while. The
+file that comes with the package is src/unbraid/trust/expected_mcc.npz.
 """
 
 import argparse
 import json
 import time
 import warnings
+import zlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 from guess_learning import PICTURES, crossed, judged, learnt, read_worlds, report
+from guess_pictures import picture_sets
 from guess_worlds import Simulated, simulate
+from worlds import WORLDS, World
 
 from unbraid.methods import METHODS
 from unbraid.metrics import mcc
 from unbraid.spectral import diagnostics
 from unbraid.trust.expected import calibration_arrays, calibration_from
 
-JUDGED, FRESH = 5, 100_000  # first seeds for judging: of experiment_diagnosis.py, and of guess_worlds.py
+SIZES = (250, 600, 1500)  # points of the named kinds
+FLAT = ("linear", "Gaussian")  # families that are fitted by PCA+ICA
+Drawn = Iterator[tuple[dict, Callable[[], Simulated]]]
 
 
 def main() -> None:
-    """One of the four steps."""
+    """One of the steps."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("step", choices=["simulate", "learn", "cross", "judge"])
-    parser.add_argument("first", type=Path)
+    parser.add_argument("step", choices=["simulate", "named", "pictures", "learn", "cross", "judge"])
+    parser.add_argument("first")
     parser.add_argument("second", nargs="?", default="2000")
     parser.add_argument("third", nargs="?", type=int, default=0)
+    parser.add_argument("--most", type=int, default=4000, help="points of the largest random worlds")
     parser.add_argument("--seconds", type=float, default=np.inf)
     args = parser.parse_args()
     diagnostics.guess_of = lambda figures: (None, "not asked for")  # worlds are recorded before there is one
-    if args.step == "simulate":
-        simulate_all(args.first, range(args.third, args.third + int(args.second)), args.seconds)
+    if args.step == "pictures":
+        record_all(Path(args.first), pictures(Path(args.second)), args.seconds)
+    elif args.step in ("simulate", "named"):
+        seeds = range(args.third, args.third + int(args.second))
+        drawn = named(seeds) if args.step == "named" else simulated(seeds, args.most)
+        record_all(Path(args.first), drawn, args.seconds)
     elif args.step == "learn":
-        np.savez_compressed(args.second, **calibration_arrays(learnt(for_calibration(args.first))))
+        np.savez_compressed(args.second, **calibration_arrays(learnt(recorded(args.first))))
     elif args.step == "cross":
-        crossed(for_calibration(args.first))
+        crossed(recorded(args.first))
     else:
-        report(judged(_stored(args.first), read_worlds(Path(args.second))))
+        report(judged(_stored(Path(args.first)), recorded(args.second)))
 
 
-def for_calibration(paths: Path) -> list[dict]:
-    """What was recorded in one or more files, without the seeds and picture sets that are for judging."""
-    found = read_worlds(*(Path(path) for path in str(paths).split(",")))
-    return [
-        w
-        for w in found
-        if w["seed"] < (JUDGED if "world" in w else FRESH) and not (w["kind"] == PICTURES and w["seed"])
-    ]
+def recorded(paths: str) -> list[dict]:
+    """What was recorded in one or more files."""
+    return read_worlds(*map(Path, paths.split(",")))
+
+
+def simulated(seeds: range, most: int) -> Drawn:
+    """A random world for every seed."""
+    for seed in seeds:
+        yield {"seed": seed}, lambda: simulate(seed, most)  # noqa: B023
+
+
+def named(seeds: range) -> Drawn:
+    """The kinds of ``worlds.py`` that have factors."""
+
+    def draw(world: World, seed: int, n: int) -> Simulated:
+        X, factors = world.draw(n, np.random.default_rng([seed, zlib.crc32(world.name.encode())]))
+        method = "pca-ica" if world.family in FLAT else "hessian-ica"
+        return Simulated(world.family, world.name, X, factors, method=method)
+
+    for seed in seeds:
+        for world in WORLDS:
+            for n in SIZES * (world.family != "nothing"):
+                yield {"world": world.name, "seed": seed, "points": n}, lambda: draw(world, seed, n)  # noqa: B023
+
+
+def pictures(folder: Path) -> Drawn:
+    """The picture sets for calibration."""
+    for name, X, factors in picture_sets(folder, judged=False):
+        yield {"world": name, "seed": 0}, lambda: Simulated(PICTURES, name, X, factors)  # noqa: B023
 
 
 def _stored(path: Path):
@@ -63,15 +96,15 @@ def _stored(path: Path):
         return calibration_from(dict(data))
 
 
-def simulate_all(path: Path, seeds: range, seconds: float) -> None:
-    """Append a line for every seed that is not there yet."""
-    there = {line["seed"] for line in read_worlds(path)}
+def record_all(path: Path, drawn: Drawn, seconds: float) -> None:
+    """Append a line for everything that is not there yet."""
+    there = [{key: line.get(key) for key in ("world", "seed", "points")} for line in read_worlds(path)]
     start = time.monotonic()
-    for seed in seeds:
+    for key, draw in drawn:
         if time.monotonic() - start > seconds:
             return
-        if seed not in there:
-            line = {"seed": seed} | record(simulate(seed))
+        if {"world": None, "points": None} | key not in there:
+            line = key | record(draw())
             with path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(line) + "\n")
 
@@ -90,8 +123,10 @@ def record(world: Simulated) -> dict:
         except ValueError as error:
             return line | {"refused": str(error)}
     told = model.diagnostics_
+    kept = np.delete(np.arange(len(codes)), model.outliers_)  # what is said is said of these rows
     return line | {
-        "mcc": mcc(world.factors, codes),
+        "mcc": mcc(world.factors[kept], codes[kept]),
+        "left_out": len(model.outliers_),
         "d_found": model.n_factors_,
         "auto": world.n_factors == "auto",
         "unguessed": told.unguessed,

@@ -82,13 +82,17 @@ def run(out: Path, points: int, seeds: range, names: list[str]) -> None:
 
 
 def run_pictures(out: Path, folder: Path) -> None:
-    """The same of the picture sets; seed 0 stands for calibration, and 1 for judging."""
+    """The same of the picture sets for judging."""
     from guess_pictures import picture_sets
 
     there = {line["world"] for line in lines(out)}
-    for name, judged, X, factors in picture_sets(folder):
+    for name, X, factors in picture_sets(folder, judged=True):
         if name not in there:
-            line = {"world": name, "seed": int(judged), "points": len(X)} | record(X, factors)
+            try:
+                line = {"world": name, "seed": 0, "points": len(X)} | record(X, factors)
+            except ValueError as error:
+                print(f"{name} was refused: {error}")
+                continue
             with out.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(line) + "\n")
 

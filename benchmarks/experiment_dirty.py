@@ -3,11 +3,14 @@
     python benchmarks/experiment_dirty.py fits OUT.jsonl --seeds 100 110
     python benchmarks/experiment_dirty.py alarms OUT.jsonl --seeds 100 106
     python benchmarks/experiment_dirty.py turns OUT.jsonl --folder MESHES
+    python benchmarks/experiment_dirty.py boxes OUT.jsonl --seeds 500 510
     python benchmarks/experiment_dirty.py show OUT.jsonl
 
 ``fits``: bent sheets of one to three factors in 20 features. ``alarms``: every world of ``worlds.py`` at two sizes,
 and those of ``guess_worlds.py`` except its outliers; only what is found before a fit is counted. ``turns``: 72 views of
-meshes, full turns and 5/6 of one. The thresholds were chosen on seeds 0 to 9 and 1000 to 1002; those above are others.
+meshes, full turns and 5/6 of one. ``boxes``: 400 and 1,000 points of disks, balls, squares and cubes by several laws,
+conformal maps; does a plain fit say that the codes fill no box? The thresholds were chosen on seeds 0 to 9 and
+1000 to 1002, those of the box on 0 to 5; those above are others.
 One line is appended per run, and the same command continues where it stopped.
 """
 
@@ -19,10 +22,11 @@ from pathlib import Path
 
 import numpy as np
 from guess_worlds import OUTLIERS, simulate
-from worlds import WORLDS, bent
+from worlds import WORLDS, bent, sheet
 
 import unbraid as ub
 from unbraid.manifold.reduction import reduce_rows
+from unbraid.trust.support import ball
 
 N = 600
 
@@ -131,6 +135,33 @@ def turns(folder):
                     yield {"mesh": mesh, "tilt": tilt, "full": turn > 6, "d": d, "warned": codes}
 
 
+def bent_ball(d):
+    """Uniform points of a disk or a ball."""
+
+    def draw(n, rng):
+        z = ball(n, d, np.random.RandomState(rng.integers(2**31)))
+        return bent(z, rng), z
+
+    return draw
+
+
+LAWS = ("uniform", "beta", "steep", "bimodal", "triangle", "cut exponential")
+BOXES = {
+    "disk": bent_ball(2), "ball": bent_ball(3), **{f"square, {law}": sheet(2, of=law) for law in LAWS},
+    **{f"cube, {law}": sheet(3, of=law) for law in LAWS[:3]}, "square, noise": sheet(2, noise=0.01),
+    **{world.name: world.draw for world in WORLDS if world.family == "conformal"},
+}  # fmt: skip
+
+
+def boxes(seed):
+    """MCC, and whether UB117 is given."""
+    for name, draw in BOXES.items():
+        for n in (400, 1000):
+            X, z = draw(n, np.random.default_rng([seed, n, *name.encode()]))
+            model, codes = fitted(X, z.shape[1])
+            yield {"box": name, "n": n, "mcc": ub.metrics.mcc(z, model.transform(X)), "unfilled": "UB117" in codes}
+
+
 def show(path):
     """Tables of the results."""
     lines = [json.loads(line) for line in path.read_text().splitlines()]
@@ -150,6 +181,11 @@ def show(path):
     if worlds:
         false = [r for r in worlds if r["odd"] or r["cells"] or r["columns"]]
         print(f"clean worlds {len(worlds)}, alarms {len(false)}: {sorted({r['world'] for r in false})}")
+    for name, n in dict.fromkeys((r["box"], r["n"]) for r in lines if "box" in r):
+        some = [r for r in lines if r.get("box") == name and r["n"] == n]
+        good = [r for r in some if r["mcc"] >= 0.95]
+        print(f"{name:28s} n={n:4d}  said of {sum(r['unfilled'] for r in some)} of {len(some)}, "
+              f"of {sum(r['unfilled'] for r in good)} of {len(good)} with MCC >= .95")  # fmt: skip
     for full in (True, False):
         for d in (1, 2):
             some = [r for r in lines if r.get("full") is full and r["d"] == d]
@@ -161,7 +197,7 @@ def show(path):
 def main():
     """Run what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["fits", "alarms", "turns", "show"])
+    parser.add_argument("what", choices=["fits", "alarms", "turns", "boxes", "show"])
     parser.add_argument("out", type=Path)
     parser.add_argument("--seeds", type=int, nargs=2, default=(100, 110))
     parser.add_argument("--folder", type=Path)

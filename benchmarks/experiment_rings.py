@@ -2,7 +2,7 @@
 
     python benchmarks/experiment_rings.py views OUT.jsonl --folder MESHES --pictures PICTURE.jpg
     python benchmarks/experiment_rings.py worlds OUT.jsonl --seeds 1000 1500
-    python benchmarks/experiment_rings.py recordings OUT.jsonl --seeds 100 105
+    python benchmarks/experiment_rings.py recordings OUT.jsonl --seeds 200 208 --umap PYTHON
 
 ``views``: rings of 72 pictures of real objects before real backgrounds (``rings.py``), in random order. ``worlds``:
 closed curves, turns that nearly repeat themselves after 1/2 or 1/3, and the worlds of ``products.py``. An angle is
@@ -13,9 +13,11 @@ the same command goes on where it stopped. ``recordings``: spikes of 19 neurons 
 
 import argparse
 import json
+import subprocess
 import time
 import warnings
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from products import WORLDS
@@ -29,7 +31,8 @@ from unbraid.product.ring import error
 HIDDEN = 0.95
 VIEWS = {
     "plain": ("", {}), "pair": (" pair", {}), "cropped": ("", {"cropped": True}),
-    "cropped pair": (" pair", {"cropped": True}), "random": ("", {"even": False}),
+    "cropped pair": (" pair", {"cropped": True}), "random": ("", {"even": False}), "hard": ("", {"hard": True}),
+    "hard pair": (" pair", {"hard": True}),
 }  # fmt: skip
 
 
@@ -41,7 +44,9 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=None, help="where the meshes are")
     parser.add_argument("--pictures", type=Path, nargs="*", default=[], help="more pictures for backgrounds")
     parser.add_argument("--meshes", nargs="+", default=["bunny", "spot", "dragon"])
+    parser.add_argument("--kinds", nargs="+", default=list(VIEWS), choices=list(VIEWS), help="of views")
     parser.add_argument("--seeds", type=int, nargs=2, default=[100, 107], metavar=("FIRST", "END"))
+    parser.add_argument("--umap", default=None, metavar="PYTHON", help="an interpreter with umap-learn")
     args = parser.parse_args()
     if args.what == "recordings":
         return recordings(args)
@@ -65,8 +70,9 @@ def recordings(args: argparse.Namespace) -> None:
     for step in (0.1, 0.2):
         for seed in range(*args.seeds):
             if (step, seed) not in there:
+                line = {"step": step, "seed": seed} | directions(*spikes(step, seed), args.umap)
                 with args.out.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps({"step": step, "seed": seed} | directions(*spikes(step, seed))) + "\n")
+                    file.write(json.dumps(line) + "\n")
     for step in (0.1, 0.2):
         own = [line for line in lines(args.out) if line["step"] == step]
         for name in own[0]:
@@ -88,7 +94,13 @@ def spikes(step: float, seed: int, n: int = 2000) -> tuple[np.ndarray, np.ndarra
     return rng.poisson(rate * np.clip(drift, 0.5, 2) * step).astype(float), np.angle(np.exp(1j * angle))
 
 
-def directions(X: np.ndarray, angle: np.ndarray) -> dict[str, float]:
+UMAP = """
+import sys, numpy as np, umap
+np.save(sys.argv[2], umap.UMAP(n_neighbors=30, random_state=0).fit_transform(np.load(sys.argv[1])))
+"""
+
+
+def directions(X: np.ndarray, angle: np.ndarray, umap: str | None) -> dict[str, float]:
     """Correlation of the angle that each method finds with the truth; 0 where it finds no circle."""
     found = {}
     mixed = np.random.default_rng(0).permutation(len(X))
@@ -108,14 +120,26 @@ def directions(X: np.ndarray, angle: np.ndarray) -> dict[str, float]:
             found[name] = max((abs(circular_correlation(angle[rows], code)) for code in own), default=0.0)
         for name, rows in (("Isomap", X), ("Isomap of square roots", np.sqrt(X))):
             plane = Isomap(n_neighbors=15, n_components=2).fit_transform(rows)
-            found[name] = abs(circular_correlation(angle, np.arctan2(plane[:, 1], plane[:, 0])))
+            found[name] = in_plane(plane, angle)
+    if umap:
+        with TemporaryDirectory() as place:
+            np.save(f"{place}/rows.npy", np.sqrt(X))
+            subprocess.run([umap, "-W", "ignore", "-c", UMAP, f"{place}/rows.npy", f"{place}/plane.npy"], check=True)
+            found["UMAP of square roots"] = in_plane(np.load(f"{place}/plane.npy"), angle)
     return found
+
+
+def in_plane(plane: np.ndarray, angle: np.ndarray) -> float:
+    """Correlation of the angle around the middle of a plane with the truth."""
+    plane = plane - plane.mean(axis=0)
+    return abs(circular_correlation(angle, np.arctan2(plane[:, 1], plane[:, 0])))
 
 
 def views(args: argparse.Namespace):
     """Kinds of views, seeds and how to draw them."""
     rings = Rings(args.folder, args.pictures, args.meshes)
-    for kind, (name, options) in VIEWS.items():
+    for kind in args.kinds:
+        name, options = VIEWS[kind]
         for seed in range(*args.seeds):
             for mesh in args.meshes:
                 yield f"{kind}: {mesh}", seed, lambda m=mesh + name, s=seed, o=options: rings.draw(m, s, **o)
@@ -167,6 +191,7 @@ def measure(X: np.ndarray, angle: np.ndarray | None, isomap: bool) -> dict:
         line["visible"] = max(folds)  # error in the true order over that of a turn laid on itself
     if isomap and angle is not None:
         line["isomap"] = []
+        line["ends"] = next(f.holds for f in ub.diagnose(X).findings if f.key == "edge") is True
         for k in (3, 4, 5):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -176,11 +201,14 @@ def measure(X: np.ndarray, angle: np.ndarray | None, isomap: bool) -> dict:
 
 
 def show(found: list[dict], least: float) -> None:
-    """By world: runs, right ones, verified ones, those that are verified and wrong, and of these the hidden ones.
+    """By world: runs, right ones, verified ones, those that are verified and wrong, and of these the hidden ones; for
+    views, how often the diagnosis says that all factors have ends.
 
     Hidden is a turn whose parts differ by less than the noise: in the true order its rows predict each other no better.
     """
-    print(f"{'world':36s} {'runs':>5s} {'right':>6s} {'verified':>9s} {'wrong':>6s} {'hidden':>7s}  Isomap 3, 4, 5")
+    print(
+        f"{'world':36s} {'runs':>5s} {'right':>6s} {'verified':>9s} {'wrong':>6s} {'hidden':>7s} {'ends':>5s}  Isomap"
+    )
     names = sorted({line["world"].partition(":")[0] for line in found})
     for name in [*names, ""]:
         own = [line for line in found if name in ("", line["world"].partition(":")[0])]
@@ -188,9 +216,12 @@ def show(found: list[dict], least: float) -> None:
         wrong = [line["verified"] and line["kinds"] == ["circle"] and not r for line, r in zip(own, right)]
         verified = sum(line["verified"] and line["kinds"] == ["circle"] for line in own)
         hidden = sum(w and line.get("visible", 0) > HIDDEN for w, line in zip(wrong, own))
+        ends = sum(line.get("ends", False) for line in own)
         peers = np.array([line["isomap"] for line in own if "isomap" in line])
         beside = (peers >= least).sum(axis=0).tolist() if len(peers) else ""
-        print(f"{name or 'all':36s} {len(own):5d} {sum(right):6d} {verified:9d} {sum(wrong):6d} {hidden:7d}  {beside}")
+        print(
+            f"{name or 'all':36s} {len(own):5d} {sum(right):6d} {verified:9d} {sum(wrong):6d} {hidden:7d} {ends:5d}  {beside}"
+        )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Picture sets with known factors: faces and digits of generators, meshes and shapes.
+"""Picture sets with known factors: faces and digits of generators, meshes, shapes and sprites.
 
-Every set is for calibration or for judging, and says which: even seeds and latent vectors, the bunny, and the faces of
-components 0 and 1 and of 4 and 5 of the large generator are for calibration.
+A set is for calibration or for judging, never for both: decoders are given other latent vectors, and sprites, the cow
+and the faces of the large generator are only judged.
 """
 
 import os
@@ -10,41 +10,59 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from worlds import copula
 
 import unbraid as ub
 
 POINTS, FACES = 1000, 400
-Pictures = tuple[str, bool, NDArray, NDArray]
+SIZES = (300, 600, 1000, 2000)  # of the digits of calibration, in turn
+Pictures = tuple[str, NDArray, NDArray]
 
 
-def picture_sets(folder: Path) -> Iterator[Pictures]:
-    """Name, whether it is for judging, pictures and factors of each; ``folder`` holds generators/ and meshes/.
+def picture_sets(folder: Path, *, judged: bool) -> Iterator[Pictures]:
+    """Name, pictures and factors of each; ``folder`` holds generators/, meshes/ and dsprites/.
 
-    The faces of the large generator are drawn only where UNBRAID_DATA holds it (``unbraid datasets get``); 500 of each.
+    The faces of the large generator are drawn only where UNBRAID_DATA holds it (``unbraid datasets get``).
     """
-    yield from shapes()
-    yield from decoded("digits", _decoder(folder / "generators" / "csinva_mnist_vae.pth", "fc3", "fc4"), 20, 12)
-    yield from decoded("drawn", _decoder(folder / "generators" / "csinva_mnist_gan_mlp_G.ckpt", "0", "2", "4"), 64, 8)
-    yield from meshes(folder / "meshes")
-    yield from faces(folder / "generators" / "digiface_dcgan64.pt")
+    generators = folder / "generators"
+    seeds = range(100, 106) if judged else range(40)
+    yield from decoded("digits", _decoder(generators / "csinva_mnist_vae.pth", "fc3", "fc4"), 20, seeds)
+    yield from decoded("drawn", _decoder(generators / "csinva_mnist_gan_mlp_G.ckpt", "0", "2", "4"), 64, seeds)
+    yield from meshes(folder / "meshes", ("spot",) if judged else ("bunny", "dragon"))
+    yield from faces(generators / "digiface_dcgan64.pt", (4, 5, 6) if judged else (0, 1, 2, 3))
+    if not judged:
+        yield from shapes()
+        return
+    yield from sprites(folder / "dsprites" / "dsprites_grid_46080.npz")
     if "UNBRAID_DATA" in os.environ:
         yield from large_faces()
 
 
-def faces(weights: Path) -> Iterator[Pictures]:
+def faces(weights: Path, centres: tuple[int, ...]) -> Iterator[Pictures]:
     """Faces of a generator around several latent vectors, along its principal components."""
-    for centre in range(4):
-        for components in ((0, 1), (2, 3), (1, 4), (0, 3, 5))[: 4 if centre < 2 else 2]:
+    for centre in centres:
+        for components in ((0, 1), (2, 3), (1, 4), (0, 3, 5)):
             made = ub.datasets.load("gan-manifold", weights=weights, components=components, centre=centre)
-            yield f"faces {components} at {centre}", bool(centre % 2), *made.sample(FACES, random_state=centre)
+            yield f"faces {components} at {centre}", *made.sample(FACES, random_state=centre)
 
 
 def large_faces() -> Iterator[Pictures]:
     """Faces of StyleGAN, along its principal components."""
-    for components in ((0, 1), (2, 3), (4, 5), (6, 7), (0, 1, 2), (8, 9)):
+    for components in ((0, 1), (2, 3), (6, 7), (0, 1, 2)):
         made = ub.datasets.load("gan-manifold", generator="ffhq", components=components, image_size=64)
-        judged = components not in ((0, 1), (4, 5))
-        yield f"large faces {components}", judged, *made.sample(500, random_state=0)
+        yield f"large faces {components}", *made.sample(FACES, random_state=0)
+
+
+def sprites(file: Path) -> Iterator[Pictures]:
+    """Sprites of one shape: its place, and its place across with its size; factors have levels."""
+    with np.load(file) as data:
+        images, classes, values = (data[name] for name in ("imgs", "latents_classes", "latents_values"))
+    shape, size, angle, x, y = classes.T
+    for kind, name in enumerate(("square", "ellipse", "heart")):
+        still = (shape == kind) & (angle == 0)
+        for factors, kept in (((3, 4), still & (size == 5)), ((1, 3), still & (y == 7)), ((1, 3, 4), still)):
+            if len(factors) == 2 or kind == 1:
+                yield f"sprites {name} {factors}", images[kept].astype(float), values[kept][:, factors]
 
 
 def _decoder(weights: Path, *layers: str) -> list[tuple[NDArray, NDArray]]:
@@ -54,33 +72,34 @@ def _decoder(weights: Path, *layers: str) -> list[tuple[NDArray, NDArray]]:
     return [(state[f"{layer}.weight"].numpy(), state[f"{layer}.bias"].numpy()) for layer in layers]
 
 
-def decoded(name: str, layers: list[tuple[NDArray, NDArray]], size: int, n_sets: int) -> Iterator[Pictures]:
+def decoded(name: str, layers: list[tuple[NDArray, NDArray]], size: int, seeds: range) -> Iterator[Pictures]:
     """Digits of a decoder: two or three of its latent variables, the others at a random place.
 
-    They are uniform; of every fourth set they are correlated or of a disk.
+    They are uniform; of every fourth set two are correlated, and of every fourth they fill a disk.
     """
-    for seed in range(n_sets):
+    for seed in seeds:
         rng = np.random.default_rng(seed)
-        latent = np.tile(rng.normal(size=size), (POINTS, 1))
+        n = SIZES[seed // 4 % len(SIZES)]
+        latent = np.tile(rng.normal(size=size), (n, 1))
         d = 3 if seed % 6 > 3 else 2
         axes = rng.choice(size, d, replace=False)
-        factors = rng.uniform(-1.5, 1.5, size=(20 * POINTS, d))
+        factors = rng.uniform(-1.5, 1.5, size=(20 * n, d))
         if seed % 4 == 2:
-            factors[:, 1] = 0.8 * factors[:, 0] + 0.6 * factors[:, 1]
+            factors = 3 * copula(factors.shape, 0.6, rng) - 1.5
         elif seed % 4 == 3:
             factors = factors[(factors[:, :2] ** 2).sum(axis=1) < 1.5**2]
-        latent[:, axes] = factors = factors[:POINTS]
+        latent[:, axes] = factors = factors[:n]
         hidden = latent
         for i, (W, b) in enumerate(layers):
             hidden = hidden @ W.T + b
             if i + 1 < len(layers):
                 hidden = np.maximum(hidden, 0) if name == "digits" else np.where(hidden > 0, hidden, 0.2 * hidden)
-        yield f"{name} {seed}", bool(seed % 2), 1 / (1 + np.exp(-hidden)), factors
+        yield f"{name} {seed}", 1 / (1 + np.exp(-hidden)), factors
 
 
-def meshes(folder: Path) -> Iterator[Pictures]:
+def meshes(folder: Path, names: tuple[str, ...]) -> Iterator[Pictures]:
     """Objects that turn by part of a circle, while they tilt or the light moves."""
-    for mesh in ("bunny", "spot", "dragon"):
+    for mesh in names:
         made = ub.datasets.load("rendered-object", mesh=mesh, image_size=32, folder=folder)
         for moving in ("tilt", "light"):
             rng = np.random.default_rng(0)
@@ -91,14 +110,14 @@ def meshes(folder: Path) -> Iterator[Pictures]:
             light = np.stack([np.sin(sun), 0.3 * np.ones(POINTS), np.cos(sun)], axis=1)
             light /= np.linalg.norm(light, axis=1, keepdims=True)
             states = np.c_[(_about_x(tilt) @ _about_y(yaw)).reshape(POINTS, 9), light]
-            yield f"mesh {mesh} {moving}", mesh != "bunny", made.observe(states), factors
+            yield f"mesh {mesh} {moving}", made.observe(states), factors
 
 
 def shapes() -> Iterator[Pictures]:
     """Drawn shapes."""
     for name in ("shapes-xy", "shapes-xc"):
         for seed in (0, 1):
-            yield f"shapes {name[7:]} {seed}", bool(seed), *ub.datasets.load(name).sample(POINTS, random_state=seed)
+            yield f"shapes {name[7:]} {seed}", *ub.datasets.load(name).sample(POINTS, random_state=seed)
 
 
 def _about_x(angle: NDArray) -> NDArray:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from worlds import turned
+from worlds import copula, turned
 
 Floats = NDArray[np.float64]
 Rng = np.random.Generator
@@ -32,8 +32,8 @@ class Simulated:
     about: str
     X: Floats
     factors: Floats
-    n_factors: int | str
-    n_neighbors: int | str
+    n_factors: int | str = "auto"
+    n_neighbors: int | str = "auto"
     method: str = "hessian-ica"
 
 
@@ -193,12 +193,8 @@ def _free(n: int, d: int, rng: Rng) -> tuple[Floats, str]:
 
 
 def _correlated(n: int, d: int, rng: Rng) -> tuple[Floats, str]:
-    from scipy.stats import norm
-
     r = rng.uniform(0.1, 0.9)
-    z = rng.normal(size=(n, d))
-    z[:, 1] = r * z[:, 0] + (1 - r**2) ** 0.5 * z[:, 1]
-    return norm.cdf(z), f"r {r:.2f}"
+    return copula((n, d), r, rng), f"r {r:.2f}"
 
 
 def _inside(n: int, d: int, rng: Rng, keep: Callable[[Floats], NDArray[np.bool_]]) -> tuple[Floats, str]:
@@ -318,11 +314,11 @@ def _closed(n: int, rng: Rng) -> tuple[Floats, Floats, str]:
     return t, np.c_[circle, rng.uniform(0.5, 1) * other], f"{name} {share:.2f}"
 
 
-def simulate(seed: int) -> Simulated:
-    """The world of a seed: its kind is drawn evenly, the rest by chance."""
+def simulate(seed: int, most: int = 4000) -> Simulated:
+    """The world of a seed: its kind is drawn evenly, the rest by chance; of at most so many points."""
     rng = np.random.default_rng([seed, 20261118])
     kind = str(rng.choice(KINDS))
-    n = int(120 * (4000 / 120) ** rng.beta(1.3, 1.3))
+    n = int(120 * (most / 120) ** rng.beta(1.3, 1.3))
     z, bare, about = _closed(n, rng) if kind == CLOSED else _open(kind, n, rng)
     d = z.shape[1]
     bare = bare / np.sqrt(((bare - bare.mean(axis=0)) ** 2).sum(axis=1).mean())  # a mean square radius of 1

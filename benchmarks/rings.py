@@ -17,6 +17,7 @@ from unbraid.datasets.rendered import RenderedObject, _mesh_path, blob, read_mes
 
 SIZE = 48
 VIEWS = 72
+HARDER = 2  # times the noise and the flicker
 
 
 class Rings:
@@ -34,13 +35,14 @@ class Rings:
         self.pictures = [np.asarray(Image.fromarray(p).convert("L"), np.float64) / 255 for p in pixels]
 
     def draw(
-        self, mesh: str, seed: int, n: int = VIEWS, *, even: bool = True, cropped: bool = False
+        self, mesh: str, seed: int, n: int = VIEWS, *, even: bool = True, cropped: bool = False, hard: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
         """Pictures (n, SIZE, SIZE) in random order, and their angles.
 
         The views are taken in even steps or at random angles. ``cropped`` pictures are black behind the object, and
         each is scaled so that the object fills its frame. A pair stands upright: two of a mesh, back to back, nearly
-        alike after half a turn.
+        alike after half a turn. ``hard`` pictures show a small object that orbits the middle of the table, under a lamp
+        that sways and flickers more, with more noise.
         """
         rng = np.random.default_rng([seed, *mesh.encode()])
         start = 2 * np.pi * rng.uniform()
@@ -50,11 +52,15 @@ class Rings:
         tilt = Rotation.from_euler("x", rng.uniform(5, 35), degrees=True)
         pose = (tilt * turned * lying).as_matrix().reshape(n, 9)
         lamp = np.array([rng.uniform(-0.7, 0.7), 0.6, 1.0])
-        light = np.broadcast_to(lamp / np.linalg.norm(lamp), (n, 3))
+        light = lamp + (0.1 if hard else 0) * rng.normal(size=(n, 3))
+        light /= np.linalg.norm(light, axis=1, keepdims=True)
         X = self.objects[mesh].observe(np.c_[pose, light]).astype(np.float64)
+        if hard:
+            X = _orbiting(X, angle, rng)
         X = np.stack([_filled(x) for x in X]) if cropped else np.where(X > 0, X, 0.8 * self._background(rng))
-        X = X * (1 + rng.uniform(0.01, 0.04) * rng.normal(size=(n, 1, 1)))
-        X = np.clip(X + rng.uniform(0.01, 0.05) * rng.normal(size=X.shape), 0, 1)
+        more = HARDER if hard else 1
+        X = X * (1 + more * rng.uniform(0.01, 0.04) * rng.normal(size=(n, 1, 1)))
+        X = np.clip(X + more * rng.uniform(0.01, 0.05) * rng.normal(size=X.shape), 0, 1)
         order = rng.permutation(n)
         return X[order], np.angle(np.exp(1j * angle[order]))
 
@@ -72,6 +78,18 @@ def pair(vertices: np.ndarray, faces: np.ndarray) -> Trimesh:
     aside = [0.4, 0, 0.1]
     both = np.concatenate([vertices + aside, (0.9 * vertices + aside) * [-1, 1, -1]])
     return Trimesh(both, np.concatenate([faces, faces + len(vertices)]), process=False)
+
+
+def _orbiting(pictures: np.ndarray, angle: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Objects of about half the size, at as much as a seventh of the frame from its middle, seen from above."""
+    side = int(rng.uniform(0.4, 0.65) * SIZE)
+    radius, phase = rng.uniform(0.05, 0.15) * SIZE, rng.uniform(0, 2 * np.pi)
+    found = np.zeros_like(pictures)
+    for frame, picture, turn in zip(found, pictures, angle + phase):
+        left, top = (SIZE - side) // 2 + np.round(radius * np.array([np.cos(turn), 0.4 * np.sin(turn)])).astype(int)
+        small = Image.fromarray(np.float32(picture)).resize((side, side), Image.Resampling.BILINEAR)
+        frame[top : top + side, left : left + side] = np.asarray(small, np.float64)
+    return found
 
 
 def _filled(picture: np.ndarray) -> np.ndarray:

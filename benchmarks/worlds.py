@@ -99,13 +99,19 @@ def correlated(r: float, d: int = 2) -> Draw:
     """Uniform factors; the normal scores of the first two correlate."""
 
     def draw(n: int, rng: Rng) -> Drawn:
-        from scipy.stats import norm
-
-        z = rng.normal(size=(n, d))
-        z[:, 1] = r * z[:, 0] + (1 - r**2) ** 0.5 * z[:, 1]
-        return bent(norm.cdf(z), rng), norm.cdf(z)
+        z = copula((n, d), r, rng)
+        return bent(z, rng), z
 
     return draw
+
+
+def copula(shape: tuple[int, int], r: float, rng: Rng) -> Floats:
+    """Uniform columns; the normal scores of the first two correlate."""
+    from scipy.stats import norm
+
+    z = rng.normal(size=shape)
+    z[:, 1] = r * z[:, 0] + (1 - r**2) ** 0.5 * z[:, 1]
+    return norm.cdf(z)
 
 
 def mixed(of: str, d: int, noise: float = 0.0) -> Draw:

@@ -53,6 +53,7 @@ sphinx_gallery_conf = {
     "gallery_dirs": "auto_examples",
     "image_scrapers": ("gallery_figures",),
     "filename_pattern": r"plot_",
+    "within_subsection_order": "FileNameSortKey",  # kinds of evidence beside each other
     "abort_on_example_error": True,
     "show_signature": False,
     "download_all_examples": False,

@@ -1,6 +1,8 @@
 """The directive ``.. method-chart::``: "Which method for my data?" as a drawing and as a list, from one table.
 
 The questions stand in the order in which :func:`unbraid.diagnose` decides; ``tests/docs`` holds each row against it.
+
+The role ``:users:`pairs```: the classes whose ``fit`` takes that evidence.
 """
 
 from dataclasses import dataclass
@@ -8,8 +10,9 @@ from html import escape
 
 from docutils import nodes
 from docutils.statemachine import StringList
+from sphinx import addnodes
 from sphinx.application import Sphinx
-from sphinx.util.docutils import SphinxDirective
+from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from unbraid.diagnosis.survey import MOST_FACTORS
 from unbraid.methods import METHODS
@@ -131,6 +134,17 @@ class chart(nodes.General, nodes.Element):
     """Where the drawing goes."""
 
 
+class Users(SphinxRole):
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        found: list[nodes.Node] = []
+        for method in (method for method in METHODS.values() if self.text in method.uses):
+            name = method.estimator
+            words, target = nodes.literal(name, name), f"unbraid.{name}"
+            link = addnodes.pending_xref("", words, refdomain="py", reftype="class", reftarget=target)
+            found += [nodes.Text(", " * bool(found)), link]
+        return found or [nodes.Text("none yet; checked and kept")], []
+
+
 def visit_chart(self, node: chart) -> None:
     here = self.builder.current_docname
     self.body.append(drawing(lambda page: self.builder.get_relative_uri(here, page)))
@@ -144,4 +158,5 @@ def skip_chart(self, node: chart) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     app.add_node(chart, html=(visit_chart, None), text=(skip_chart, None), latex=(skip_chart, None))
     app.add_directive("method-chart", MethodChart)
+    app.add_role("users", Users())
     return {"parallel_read_safe": True}

@@ -29,6 +29,7 @@ ABOUT = {
     "UB109": "identifiability",
     "UB110": "identifiability",
     "UB11": "trust",
+    "UB119": "theory/product-manifold",
     "UB12": "contrastive",
     "UB124": "autoencoders",
     "UB125": "autoencoders",

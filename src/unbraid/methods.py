@@ -85,7 +85,8 @@ def _trained(
     return Method(estimator, module, title, about, uses, needs, trained=True, decodes=decodes, theorem=theorem)
 
 
-ROTATED = ("labels", "pairs", "time")  # by one of which the codes of an embedding can be turned
+COVARIATES = "covariates"  # which say what is no factor; all other evidence says what is one
+ROTATED = ("labels", "pairs", "time", COVARIATES)  # by one of the first the codes of an embedding can be turned
 
 
 METHODS: dict[str, Method] = {
@@ -102,6 +103,14 @@ METHODS: dict[str, Method] = {
         "spectral.factors",
         "LTSA+ICA",
         "few points; data on which HLLE collapses",
+        uses=ROTATED,
+        theorem="horan",
+    ),
+    "geodesic-ica": Method(
+        "GeodesicICA",
+        "spectral.factors",
+        "Isomap+ICA",
+        "a few hundred pictures without holes among them",
         uses=ROTATED,
         theorem="horan",
     ),

@@ -55,7 +55,7 @@ def test_a_pair_of_functions():
 def test_a_model_of_a_frame_is_shown_without_a_word_about_names():
     frame = pytest.importorskip("pandas").DataFrame(spectra()).add_prefix("band")
     model = ub.PCAICA(2, random_state=0).fit(frame)
-    space = workspace_of([model], frame)
+    workspace_of([model], frame)
     np.testing.assert_allclose(view_of(model).encode(frame.to_numpy()[:3]), model.transform(frame[:3]))
 
 

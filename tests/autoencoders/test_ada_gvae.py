@@ -54,6 +54,14 @@ def test_the_threshold_is_that_of_each_pair():
     assert shared_codes(mean, torch.zeros_like(mean)).tolist() == [[True, False]] * 2
 
 
+@pytest.mark.parametrize(("threshold", "shared"), [("mean", [False, True, True]), ("log", [False, False, True])])
+def test_a_small_change_beside_a_large_one(threshold, shared):
+    mean = torch.tensor([[[0.0, 0.0, 0.0]], [[10.0, 4.0, 3.0]]])  # KLs of 50, 8 and 4.5; half-way 27.25 or 15.7
+    assert shared_codes(mean, torch.zeros_like(mean), threshold).tolist() == [[False, True, True]]
+    mean[1, 0, 2] = 0.0  # and of 0: half-way 25 or 6.1
+    assert shared_codes(mean, torch.zeros_like(mean), threshold).tolist() == [shared]
+
+
 def test_the_kl_is_that_of_torch():
     generator = torch.Generator().manual_seed(0)
     mean, log_variance = torch.randn(2, 2, 50, 6, generator=generator)
@@ -81,15 +89,28 @@ def world(n=1000, d=3, seed=0):
     return X, factors, np.arange(2 * n).reshape(2, n).T
 
 
+QUICK = {"max_steps": 300, "learning_rate": 2e-3, "random_state": 0}
+
+
 @pytest.mark.parametrize("grouping", ["mean", "product"])
 def test_it_learns_the_factors_from_pairs(grouping):
     X, factors, pairs = world()
-    model = ub.AdaGVAE(3, grouping=grouping, max_steps=300, learning_rate=2e-3, random_state=0)
+    model = ub.AdaGVAE(3, grouping=grouping, **QUICK)
     untrained = ub.AdaGVAE(3, max_steps=1, learning_rate=1e-12, random_state=0).fit(X, pairs=pairs).transform(X)
     learned = mcc(factors, model.fit(X, pairs=pairs).transform(X))
     assert learned > 0.98
     assert learned > mcc(factors, untrained) + 0.3
     assert model.history_[-1]["shared"] == pytest.approx(2 / 3, abs=0.02), "one factor of three changes in each pair"
+
+
+def test_a_threshold_on_the_log_takes_more_codes_as_changed():
+    X, factors, pairs = world()
+    shared = {}
+    for threshold in ("mean", "log"):
+        model = ub.AdaGVAE(3, threshold=threshold, null="off", **QUICK).fit(X, pairs=pairs)
+        assert mcc(factors, model.transform(X)) > 0.95
+        shared[threshold] = model.history_[-1]["shared"]
+    assert shared["log"] < shared["mean"]
 
 
 def test_factors_of_few_features_are_worth_coding():
@@ -114,3 +135,5 @@ def test_a_wrong_grouping_is_refused():
     X, _, pairs = world(10)
     with pytest.raises(ValueError, match=facts("grouping", "sum", "mean", "product")):
         ub.AdaGVAE(3, grouping="sum").fit(X, pairs=pairs)
+    with pytest.raises(ValueError, match=facts("threshold", "median", "mean", "log")):
+        ub.AdaGVAE(3, threshold="median").fit(X, pairs=pairs)

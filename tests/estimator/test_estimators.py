@@ -32,8 +32,8 @@ EXPECTED_FAILURES = {
 
 # Methods that differ from another of the table in a loss or a layer alone, and the checks of what they share with it.
 VARIANTS = (
-    "tangent-ica", "laplacian-ica", "ltsa", "laplacian-eigenmaps", "beta-vae", "annealed-vae", "beta-tcvae", "dip-vae",
-    "nice", "realnvp",
+    "tangent-ica", "geodesic-ica", "laplacian-ica", "ltsa", "laplacian-eigenmaps", "beta-vae", "annealed-vae",
+    "beta-tcvae", "dip-vae", "nice", "realnvp",
 )  # fmt: skip
 SHARED = ("inputs", "pictures", "random_state")
 

@@ -1,5 +1,7 @@
 """Few samples along one closed curve: their order, and when it is not to be trusted."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from unbraid.manifold.surroundings import end_distance
 from unbraid.metrics.kinds import circular_correlation
 from unbraid.product.choice import OPEN
 from unbraid.product.curve import closed_curve, improved
+from unbraid.product.recording import could_be_ring
 from unbraid.product.ring import _bends, around, circle_checks, ring_of
 from unbraid.product.turn import hidden
 from unbraid.trust.warnings import TrustWarning
@@ -122,6 +125,8 @@ def test_the_order_in_which_views_came_decides_between_turns_that_look_alike():
         ring = ring_of(X, np.arange(72))
         scores.append(abs(circular_correlation(angle, ring.angle)))
     assert scores[1] > 0.98 > scores[0]
+    X, angle = views(72, half=0.2, noise=0.04, shuffled=False)  # other orders are nearly as short
+    assert ub.ProductManifold(random_state=0).fit(X).verified_.all()
 
 
 def test_an_arc_and_a_sheet_are_no_rings():
@@ -183,3 +188,39 @@ def test_directions_in_the_counts_of_neurons():
     shuffled = np.random.default_rng(1).permutation(500)
     alone = ub.ProductManifold(kinds="circle", random_state=0).fit_transform(X[shuffled])[:, 0]
     assert abs(circular_correlation(angle[shuffled], alone)) > 0.8
+
+
+def places(n, seed=0):
+    """Counts of 40 neurons with narrow fields in a box."""
+    rng = np.random.default_rng(seed)
+    at, centres = rng.uniform(size=(n, 2)), rng.uniform(size=(40, 2))
+    return rng.poisson(6 * np.exp(-np.square(at[:, None] - centres).sum(axis=2) / (2 * 0.15**2)) + 0.05)
+
+
+def test_counts_that_could_be_a_ring_are_told_from_a_box_a_track_and_noise():
+    rng = np.random.default_rng(0)
+    track = rng.poisson(0.1 + 5 * np.exp(-np.square((rng.uniform(size=(800, 1)) - np.linspace(0, 1, 19)) / 0.15)))
+    counts = [spikes(800)[0], places(800), track, rng.poisson(2, size=(800, 19))]
+    roots = [np.sqrt(X) - np.sqrt(X).mean(axis=0) for X in counts]
+    assert [could_be_ring(R, -np.sqrt(X).mean(axis=0)) for X, R in zip(counts, roots)] == [True, False, False, False]
+
+
+def test_a_fit_says_that_counts_could_be_a_ring():
+    X = spikes(500)[0]
+    found = {finding.key: finding.holds for finding in ub.diagnose(X).findings}
+    assert found["edge"] is not True
+    assert "noisy_ring" in found
+    assert "noisy_ring" not in {finding.key for finding in ub.diagnose(places(500)).findings}
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        ub.fit(X, random_state=0)
+    assert any("UB119" in str(warning.message) for warning in told)
+
+
+def test_a_ring_that_is_not_verified_is_not_said_to_have_ends():
+    X, _ = views(72, half=0.08, noise=0.1)
+    model = ub.ProductManifold(random_state=0)
+    with pytest.warns(TrustWarning):
+        model.fit(X)
+    assert (model.kinds_, model.verified_.any()) == (["circle"], False)
+    assert next(found.holds for found in ub.diagnose(X).findings if found.key == "edge") is not True

@@ -14,7 +14,7 @@ X, FACTORS = bent_sheets(400, 2, n_features=10)
 @pytest.mark.parametrize(
     ("parameters", "data", "words"),
     [
-        ({}, np.where(np.arange(4000).reshape(400, 10) == 7, np.nan, X), ("NaN", 1, 400)),
+        ({}, np.where(np.arange(4000).reshape(400, 10) == 7, np.inf, X), ("infinity", 1, 400)),
         ({}, np.ones((50, 3)), ("X", 50)),
         ({}, 1e-300 * X, ("4.9e-301", "float64")),
         ({}, 1e300 * X, ("6.69e+299", "float64")),

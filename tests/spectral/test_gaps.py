@@ -65,13 +65,42 @@ def test_what_cannot_be_found_is_refused():
     with pytest.raises(ValueError, match=facts("n_factors='auto'", "missing")):
         ub.PCAICA("auto").fit(gappy)
     with pytest.raises(ValueError, match=facts("PCAICA", "NaN")):
-        ub.HessianICA(2).fit(gappy)
+        ub.HessianAutoencoder(2).fit(gappy)
+    with pytest.raises(ValueError, match=facts("column 4")):
+        ub.HessianICA(2).fit(np.where(np.arange(12) == 4, np.nan, gappy))
     with pytest.raises(ValueError, match=facts("column 4")):
         ub.PCAICA(2).fit(np.where(np.arange(12) == 4, np.nan, gappy))
     with pytest.raises(ValueError, match=facts("1 rows")):
         expected(np.full((1, 3), np.nan), np.ones((3, 1)), 0.1)
     with pytest.raises(ValueError, match="infinity"):
         ub.PCAICA(2).fit(np.where(np.isnan(gappy), np.inf, gappy))
+
+
+@pytest.mark.parametrize("cls", [ub.HessianICA, ub.TangentICA, ub.LaplacianICA])
+def test_gaps_of_curved_data_are_filled_from_the_rest_of_the_row(cls, tmp_path):
+    data = ub.datasets.load("isometric", n_factors=2, n_features=30, curvature=3.0)
+    X, z = data.sample(600, random_state=1)
+    gappy = np.where(np.random.default_rng(1).random(X.shape) < 0.2, np.nan, X)
+    settings = {"n_neighbors": 15, "random_state": 0}
+    model = cls(2, **settings).fit(gappy)
+    whole = ub.metrics.mcc(z, cls(2, **settings).fit_transform(X))
+    assert ub.metrics.mcc(z, model.transform(gappy)) > whole - 0.01
+    assert ub.metrics.mcc(z, model.transform(X)) > whole - 0.01
+    assert model.filling_.share == np.isnan(gappy).mean()
+    assert "missing" in str(model.summary().facts)
+    np.testing.assert_allclose(model.filling_(gappy), X, atol=0.2 * X.std())
+    masked = np.ma.masked_array(X, np.isnan(gappy))
+    np.testing.assert_array_equal(model.transform(masked), model.transform(gappy))
+    loaded = ub.load(model.save(tmp_path / "run"))
+    np.testing.assert_array_equal(loaded.transform(gappy), model.transform(gappy))
+
+
+def test_a_model_of_whole_rows_refuses_gaps():
+    X, _ = ub.datasets.load("isometric", n_factors=2, n_features=30).sample(300, random_state=1)
+    model = ub.HessianICA(2, n_neighbors=15, random_state=0).fit(X)
+    X[3, 4] = np.nan
+    with pytest.raises(ValueError, match=facts("NaN", 1, 300)):
+        model.transform(X)
 
 
 def test_too_few_steps_are_told(monkeypatch):

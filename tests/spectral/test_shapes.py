@@ -5,6 +5,7 @@ import pytest
 
 import unbraid as ub
 from tests.facts import facts
+from unbraid.trust.support import ball
 from unbraid.trust.warnings import AssumptionWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore:UB[23]")
@@ -30,11 +31,22 @@ def test_most_of_a_turn_is_none():
     assert "UB116" not in " ".join(model.diagnostics_.concerns)
 
 
-def test_a_disk_is_no_product():
-    z = np.random.default_rng(0).uniform(-1, 1, size=(1100, 2))
-    z = z[(z**2).sum(axis=1) < 1]
+@pytest.mark.parametrize("n", [400, 1000])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_disk_is_no_product(n, seed):
+    z = ball(n, 2, np.random.RandomState(seed))
     with pytest.warns(AssumptionWarning, match=facts("UB117")):
         ub.HessianICA(2, **SETTINGS).fit(np.c_[np.sin(z), np.cos(z)])
+
+
+@pytest.mark.parametrize("n", [400, 1000])
+@pytest.mark.parametrize("seed", range(3))
+def test_squares_and_their_conformal_images_fill_a_box(n, seed):
+    z = np.random.default_rng(seed).uniform(-1, 1, size=(n, 2))
+    w = np.exp(0.5 * (z[:, 0] + 1j * z[:, 1]))
+    for points in (z, np.c_[w.real, w.imag]):
+        model = ub.HessianICA(2, **SETTINGS).fit(np.c_[np.sin(points), np.cos(points)])
+        assert "UB117" not in " ".join(model.diagnostics_.concerns)
 
 
 def test_a_sheet_and_a_line_are_told_apart():

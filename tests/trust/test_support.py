@@ -2,10 +2,22 @@
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
 
 from unbraid.manifold.spectra import structure
 from unbraid.manifold.surroundings import edge_ratio, end_distance, off_tangent, torus
-from unbraid.trust.support import ball, dependence, dependent, emptiness, power_of, raggedness, separability
+from unbraid.trust.support import (
+    IN_CORNERS,
+    ball,
+    corners,
+    dependence,
+    dependent,
+    emptiness,
+    power_of,
+    raggedness,
+    separability,
+    unfilled,
+)
 from unbraid.trust.table import FIGURES
 
 DEPENDENT, RAGGED, HOLLOW, GAUSSIAN, SIGMAS, MEETS = (
@@ -115,3 +127,26 @@ def test_the_table_of_power_is_what_draws_show(rng, key, n, d):
     noticed = np.mean([not FIGURES[key].holds(draw[key]()) for _ in range(12)])
     assert noticed == pytest.approx(power_of(key, n, d), abs=0.35)
     assert power_of(key, 10**6, d) == power_of(key, 2000, d)
+
+
+def test_the_share_of_a_square_outside_of_the_disk_of_its_ranks():
+    def law(x):  # that of a coordinate of the disk
+        return 0.5 + (x * np.sqrt(1 - x**2) + np.arcsin(x)) / np.pi
+
+    def inside(x):
+        y = np.sqrt(1 - x**2)
+        return 2 / np.pi * y * (2 * law(y) - 1)
+
+    assert IN_CORNERS[2] == pytest.approx(1 - quad(inside, -1, 1)[0], abs=1e-4)
+
+
+@pytest.mark.parametrize("d", [2, 3, 5])
+@pytest.mark.parametrize("n", [400, 1000])
+def test_balls_lack_corners_and_boxes_do_not(d, n):
+    draws = [np.random.RandomState(seed) for seed in range(10)]
+    assert np.mean([corners(rng.uniform(size=(n, d))) for rng in draws]) == pytest.approx(1, abs=0.05)
+    assert (
+        max(unfilled(rng.uniform(size=(n, d)) ** 3, rng) for rng in draws)
+        < 1
+        < min(unfilled(ball(n, d, rng), rng) for rng in draws)
+    )

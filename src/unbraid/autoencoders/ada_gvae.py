@@ -1,5 +1,6 @@
 """Ada-GVAE and Ada-ML-VAE: pairs of rows that differ in a few factors, without saying in which."""
 
+from dataclasses import replace
 from typing import Any, Self
 
 import torch
@@ -8,15 +9,28 @@ from torch import Tensor, nn
 from unbraid.autoencoders import likelihood
 from unbraid.autoencoders.beta_vae import BetaVAE
 from unbraid.autoencoders.decomposition import gaussian_kl
+from unbraid.autoencoders.presets import Preset
 from unbraid.autoencoders.vae import Posterior
 from unbraid.estimator.base import Hint, Number
 from unbraid.training.batches import Batch
+from unbraid.training.trainer import Schedule
 
 GROUPINGS = ("mean", "product")
+THRESHOLDS = ("mean", "log")
 
 
-def shared_codes(mean: Tensor, log_variance: Tensor) -> Tensor:
-    r"""Codes that each pair shares, (batch, n_factors): those of a KL below :math:`(\max_j + \min_j) / 2` of the pair.
+def half_way(kl: Tensor, threshold: str) -> Tensor:
+    r"""Half-way between the largest and the smallest KL of each pair: of the KL itself, or of :math:`\log(1 + KL)`.
+
+    >>> [half_way(torch.tensor([[99.0, 3.0, 0.0]]), name).item() for name in THRESHOLDS]
+    [49.5, 9.0]
+    """
+    most, least = kl.amax(1, keepdim=True), kl.amin(1, keepdim=True)
+    return (most + least) / 2 if threshold == "mean" else ((1 + most) * (1 + least)).sqrt() - 1
+
+
+def shared_codes(mean: Tensor, log_variance: Tensor, threshold: str = "mean") -> Tensor:
+    r"""Codes that each pair shares, (batch, n_factors): those of a KL below :func:`half_way`.
 
     The KL is that of the first row's posterior from the second's, one per code. All posteriors here are
     (2, batch, n_factors), the two rows of a pair along the first axis.
@@ -26,7 +40,7 @@ def shared_codes(mean: Tensor, log_variance: Tensor) -> Tensor:
     """
     distance = (mean[0] - mean[1]) * (-0.5 * log_variance[1]).exp()
     kl = gaussian_kl(distance, log_variance[0] - log_variance[1])
-    return kl < (kl.amax(1, keepdim=True) + kl.amin(1, keepdim=True)) / 2
+    return kl < half_way(kl, threshold)
 
 
 def group(mean: Tensor, log_variance: Tensor, grouping: str) -> tuple[Tensor, Tensor]:
@@ -57,6 +71,10 @@ class AdaGVAE(BetaVAE):
         "mean" is Ada-GVAE: the mean of the means and of the variances. "product" is Ada-ML-VAE: means weighted by
         their precision, and the harmonic mean of the variances; this is the product of the two Gaussians with twice
         its variance, as in the authors' code, so that equal posteriors are left as they are.
+    threshold : "mean" or "log"
+        A code is shared if its KL lies below half-way between the largest and the smallest of the pair: of the KL
+        ("mean", the paper's), or of log(1 + KL). A KL grows with the square of a change, so one factor that is coded to
+        a pixel can hide a change of shape or size beside it; "log" sees both.
     beta : float
         Weight of the KL.
     noise : float
@@ -64,7 +82,8 @@ class AdaGVAE(BetaVAE):
         error of the reconstruction while that is larger. With a noise of 1, as VAEs usually have it, the factors of few
         features are not worth coding. It has no meaning for images with the Bernoulli likelihood.
     **settings
-        See :class:`~unbraid.autoencoders.base.AutoencoderEstimator`. A batch has ``batch_size`` pairs.
+        See :class:`~unbraid.autoencoders.base.AutoencoderEstimator`. A batch has ``batch_size`` pairs; the learning
+        rate falls to 0 along half a cosine.
 
     Attributes
     ----------
@@ -85,13 +104,19 @@ class AdaGVAE(BetaVAE):
     (100, 3)
     """
 
-    _parameter_constraints = {"grouping": GROUPINGS, "noise": (Number(above=0), Hint("Try 0.02."))}
+    _parameter_constraints = {
+        "grouping": GROUPINGS,
+        "threshold": THRESHOLDS,
+        "noise": (Number(above=0), Hint("Try 0.02.")),
+    }
 
     def __init__(
-        self, n_factors: int = 10, *, grouping: str = "mean", beta: float = 1.0, noise: float = 0.02, **settings: Any
-    ):
+        self, n_factors: int = 10, *, grouping: str = "mean", threshold: str = "mean", beta: float = 1.0,
+        noise: float = 0.02, **settings: Any,
+    ):  # fmt: skip
         super().__init__(n_factors, beta=beta, **settings)
         self.grouping = grouping
+        self.threshold = threshold
         self.noise = noise
 
     def fit(self, X: Any, y: Any = None, *, pairs: Any = None) -> Self:
@@ -110,6 +135,9 @@ class AdaGVAE(BetaVAE):
         """
         return super().fit(self._observed(X, pairs=pairs))
 
+    def _schedule(self, preset: Preset) -> Schedule:
+        return replace(super()._schedule(preset), decay="cosine")
+
     def _reconstruction(self, output: Tensor, x: Tensor) -> Tensor:
         if self.likelihood_ == "bernoulli":
             return super()._reconstruction(output, x)
@@ -119,7 +147,7 @@ class AdaGVAE(BetaVAE):
         assert batch.partner is not None, "the table says that this method needs pairs"
         x = torch.cat([batch.x, batch.partner])
         own = [part.unflatten(0, (2, -1)) for part in networks["encoder"](x).chunk(2, dim=1)]
-        shared, common = shared_codes(*own), group(own[0], own[1], self.grouping)
+        shared, common = shared_codes(own[0], own[1], self.threshold), group(own[0], own[1], self.grouping)
         mean, log_variance = (torch.where(shared, c, o).flatten(0, 1) for c, o in zip(common, own))
         noise = torch.cat([batch.noise(mean.shape[1]) for _ in range(2)])
         posterior = self._drawn(networks, batch, x, mean, log_variance, noise, n_points)

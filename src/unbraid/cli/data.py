@@ -83,7 +83,8 @@ class Request:
         str | None, typer.Option(metavar="FILE|NAME", help="Which set each row belongs to: augmentations of one point.")
     ] = None
     covariates: Annotated[
-        str | None, typer.Option(metavar="FILE|NAMES", help="What else was measured with each row: columns or arrays.")
+        str | None,
+        typer.Option(metavar="FILE|NAMES", help="Batch, session, day: columns or arrays, whose effect is taken away."),
     ] = None
     seed: Annotated[int, typer.Option(help="Random seed, also for sampling a data set.")] = 0
     key: Annotated[str | None, typer.Option(metavar="NAME", help="Which array of an .npz, .h5 or .zarr file.")] = None
@@ -289,7 +290,7 @@ def _evidence(request: Request, name: str, where: str) -> Any:
     import numpy as np
 
     factors = name == "labels" and request.labelled_rows
-    options = {"text": name in ("labels", "time", "sets") and not factors, "gaps": factors}
+    options = {"text": name in ("labels", "time", "sets", "covariates") and not factors, "gaps": factors}
     places = names_in(where) if name == "covariates" or factors else [where]
     parts = [_array(request, part, request.flag(name), **options) for part in places]
     values = parts[0] if len(parts) == 1 else np.column_stack(parts)

@@ -294,7 +294,8 @@ class Rows:
             bad = int((~np.isfinite(values)).reshape(len(values), -1).any(axis=1).sum())
             raise ValueError(
                 f"Input X contains NaN or infinity ({bad} rows of a block of {len(values)}). "
-                "Remove those rows or fill the gaps first; PCAICA takes NaN for missing values."
+                "Remove those rows or fill the gaps first; PCAICA, and spectral methods that were fitted on rows with "
+                "gaps, take NaN for missing values."
             )
         if doubtful:
             raise ValueError(

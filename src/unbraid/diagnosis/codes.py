@@ -1,14 +1,17 @@
 """What a first fit shows: loops, preserved distances, and whether codes are independent, a product and non-Gaussian."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from unbraid.diagnosis.findings import FOR_LOOPS, Finding, finding, measured
 from unbraid.diagnosis.survey import LOCAL_COMPONENTS, MOST_FACTORS, Survey, quietly
 from unbraid.manifold.neighbors import Floats
-from unbraid.manifold.surroundings import EDGE, edge_ratio, end_distance
+from unbraid.manifold.reduction import WIDE_ROWS
+from unbraid.manifold.surroundings import EDGE, edge_ratio, end_distance, left_in_columns
 from unbraid.product.estimator import ProductManifold
+from unbraid.product.recording import could_be_ring
 from unbraid.spectral.diagnostics import Diagnostics, LinearDiagnostics
 from unbraid.spectral.factors import HessianICA
 from unbraid.spectral.pca_ica import PCAICA
@@ -42,7 +45,24 @@ def loops_finding(survey: Survey, rng: np.random.RandomState) -> list[Finding]:
         found = finding("edge", False, None, _wraps(round_))
     else:
         found = _by_edge(survey, round_, whole, rng)
-    return [found] if found.holds is not False else [found, _verified(model)]
+    ring = [] if round_ else _noisy_ring(survey)
+    if found.holds is False:
+        return [found, _verified(model), *ring]
+    if ring or model.kinds_ == ["circle"]:
+        found = replace(found, holds=None, words="The factors may go around a ring, but that is not verified.")
+    return [found, *ring]
+
+
+def _noisy_ring(survey: Survey) -> list[Finding]:
+    """Whether counts could be one ring with much noise, which only the user can tell from wide place fields."""
+    if survey.counts is None:
+        return []
+    reduction = survey.look.reduction
+    origin = -reduction.components @ reduction.inverse(np.zeros((1, len(reduction.components))))[0]
+    if not could_be_ring(survey.look.points, origin):
+        return []
+    words = "One ring with much noise would explain these counts, as the direction of a head would in neurons."
+    return [finding("noisy_ring", None, None, words)]
 
 
 def _verified(model: ProductManifold) -> Finding:
@@ -129,6 +149,20 @@ def _left(told: Told) -> Finding:
     holds = FIGURES["left_over"].holds(told.left_over)
     left = f"{told.left_over:.2g} of the variance follows" if not holds else "Nothing but noise and curvature follows"
     return measured("left_over", told.left_over, f"{left} none of the codes.")
+
+
+def small_columns(survey: Survey, encode: Encode) -> Finding:
+    """Whether columns that vary little hold what no code follows."""
+    rows = survey.sample[:WIDE_ROWS]
+    codes = encode(np.asarray(rows @ survey.look.reduction.within.T, np.float64)[:, : survey.points.shape[1]])
+    figure = left_in_columns(rows, codes)
+    words = "Columns that vary little hold nothing else."
+    if not FIGURES["small_columns"].holds(figure):
+        words = (
+            f"With each column in units of its own spread, {100 * figure:.0f} % of the variance follows none of the "
+            "codes: columns that vary little hold something else."
+        )
+    return measured("small_columns", figure, words, otherwise=None)
 
 
 def _rotation(told: Told) -> Finding:

@@ -6,17 +6,21 @@ from typing import Any
 
 import numpy as np
 
+from unbraid.data.counts import counts_of
+from unbraid.data.covariates import adjustment_to
 from unbraid.data.observations import Observations, observe
 from unbraid.data.order import steps
-from unbraid.diagnosis.codes import Told, code_findings, first_codes, linear_codes, loops_finding
+from unbraid.data.rows import Rows
+from unbraid.diagnosis.codes import Told, code_findings, first_codes, linear_codes, loops_finding, small_columns
 from unbraid.diagnosis.evidence import Turned, turned_by, why_unused
 from unbraid.diagnosis.findings import FOR_LOOPS, LOOPS, Diagnosis, Finding
 from unbraid.diagnosis.identified import twin_of
 from unbraid.diagnosis.survey import MOST_FACTORS, Survey, survey_findings, survey_of
 from unbraid.diagnosis.verdict import deciding, held, labels_serve, priced, verdict_of
-from unbraid.methods import METHODS, method_of
+from unbraid.methods import COVARIATES, METHODS, method_of
 from unbraid.runtime.determinism import check_random_state, one_thread
 from unbraid.runtime.progress import heartbeat
+from unbraid.spectral.diagnostics import adjustment_concerns
 from unbraid.spectral.evidence import ROTATIONS, rotation_for
 from unbraid.spectral.selection import given_factors
 from unbraid.trust.theorems import theorem_of
@@ -45,7 +49,7 @@ def diagnose(
     the power: how often a clear violation is detected with this many points. At most 2000 rows are examined.
 
     The answer follows from the MCC that is expected of the codes: in similar simulated data sets, 95 % were above
-    ``expected_mcc.low``. "yes" if that is at least .75 and the fit warns of nothing; "with care" if half of them were
+    ``expected_mcc.low``. "yes" if that is at least .8 and the fit warns of nothing; "with care" if half of them were
     above .9; "no" if there is nothing to find, a factor is verified to wrap around, or 95 % of them were below .9; else
     "unsure", as where no similar data were simulated, the number of factors is unclear, or the codes are Gaussian, so
     that any rotation is as good. Findings that fail say what they cost.
@@ -62,8 +66,8 @@ def diagnose(
     time : array (n,), optional
         Numbers or dates, each row its own.
     sets, covariates : arrays, optional
-        As in :class:`~unbraid.Observations`, which can be given as X too. They are checked, but no finding
-        depends on them.
+        As in :class:`~unbraid.Observations`, which can be given as X too. What covariates explain is taken away before
+        anything is examined; sets are checked, but no finding depends on them.
     n_factors : int or "auto"
         The number of factors, if known.
     random_state : int, RandomState, Generator or None
@@ -111,6 +115,16 @@ def examine(
     starts : dict
         For ``continue_from`` of the estimator of a method.
     """
+    if known.covariates is not None:  # the rest is examined; a fit takes them away for itself
+        rows = Rows(known.X)
+        rows.scale = counts_of(rows)
+        adjustment = adjustment_to(rows, known.covariates)
+        rest = adjustment(rows.array().reshape(len(rows), -1), known.covariates).reshape(-1, *rows.row_shape)
+        found, _ = examine(replace(known, X=rest, covariates=None), n_factors=n_factors, random_state=random_state)
+        doubts = adjustment_concerns(adjustment)
+        told = [*found.reasons, f"The covariates {adjustment}.", *doubts]
+        verdict = "with care" if doubts and found.verdict == "yes" else found.verdict
+        return replace(found, reasons=told, verdict=verdict, evidence=known.evidence), {}
     with heartbeat("diagnose") as now:
         return _examined(known, n_factors, check_random_state(random_state), now)
 
@@ -145,6 +159,7 @@ def _examined(
     method, reasons = _method(verdict, survey, findings, rotation)
     if survey.counts is not None and METHODS[method].family in ("spectral", "product"):
         reasons.append(f"X holds counts: distances are measured between {survey.counts}.")
+    reasons += [f"{found.words} {found.remedy}" for found in findings if found.key == "noisy_ring"]
     if METHODS[method].trained:
         verdict = "unsure"  # the assumptions of trained methods can be checked only in part
     if method == FROM_TIME:
@@ -188,6 +203,8 @@ def _of_a_fit(
     wraps = loops[0].holds is False
     now("a first fit, and what its codes show")
     codes, encode, findings, told = (None, survey.leading, list[Finding](), None) if wraps else first_codes(survey)
+    if codes is not None and survey.is_table:
+        findings.append(small_columns(survey, encode))
     tried = turned_by(known, lambda rows: encode(survey.points_of(rows)), rng) if known.evidence else []
     if codes is None:
         known_of = (turned.findings[0] for turned in tried if turned.findings)
@@ -326,18 +343,20 @@ def fit(
         warn("UB105")
     elif diagnosis.verdict == "no":
         warn("UB101", causes=", ".join(diagnosis.causes), method=diagnosis.method)
+    if any(found.key == "noisy_ring" for found in diagnosis.findings):
+        warn("UB119")
     return model
 
 
 def rotated(method: str, known: Observations, settings: dict[str, Any]) -> dict[str, Any]:
     """The settings with the rotation that uses the evidence, if the method has one and the user chose none."""
     if (
-        not set(known.evidence) & set(method_of(method).uses)
+        not (set(known.evidence) - {COVARIATES}) & set(method_of(method).uses)
         or "rotation" in settings
         or not _takes(method, ["rotation"])
     ):
         return settings
-    return settings | {"rotation": rotation_for(known)}
+    return settings | {"rotation": rotation_for(known.only(*set(known.evidence) - {COVARIATES}))}
 
 
 def start_of(diagnosis: Diagnosis, known: Observations, settings: Mapping[str, Any], starts: Mapping[str, Any]) -> Any:
@@ -389,7 +408,8 @@ def choose(
     by_rotation = ROTATIONS.get(settings.get("rotation", ""))
     if diagnosis.method == FROM_TIME:
         by_rotation, settings = "time", {"n_factors": diagnosis.n_factors} | settings
-    used = known.only(*METHODS[diagnosis.method].needs, *([by_rotation] if by_rotation else []))
+    more = [name for name in (by_rotation, COVARIATES) if name in METHODS[diagnosis.method].uses]
+    used = known.only(*METHODS[diagnosis.method].needs, *more)
     for name in (name for name in known.evidence if name not in used.evidence):
         why = why_unused(name, diagnosis)
         unused = f"The fit does not use {name}{f': {why}' if why else '.'}"

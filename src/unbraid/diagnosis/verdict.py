@@ -7,7 +7,7 @@ from unbraid.diagnosis.findings import DECISIVE, HARM, Finding
 from unbraid.trust.expected import ExpectedMCC, cost_of
 from unbraid.trust.theorems import theorem_of
 
-ENOUGH, GOOD = 0.75, 0.9  # "yes" if 95 % of similar data sets had an MCC above the first, "no" if below the second
+ENOUGH, GOOD = 0.8, 0.9  # "yes" if 95 % of similar data sets had an MCC above the first, "no" if below the second
 OF_CODES = ("rotation_doubt", "dependence", "raggedness", "emptiness", "separability")
 OF_EVIDENCE = ("autocorrelation", "evidence_turn", "pair_sparsity", "conditional_dependence", "labelled_rows")
 
@@ -78,7 +78,8 @@ def verdict_of(findings: Sequence[Finding], expected: ExpectedMCC | None, *, war
     if round_ or hopeless or (expected and expected.high < GOOD):
         return "no"
     arbitrary = states.get("separability") is False  # any rotation of the codes is as good
-    if countless or arbitrary or states.get("column_share", True) is None or not expected or expected.median < GOOD:
+    units = any(states.get(key, True) is None for key in ("column_share", "small_columns"))
+    if countless or arbitrary or units or not expected or expected.median < GOOD:
         return "unsure"
     return "yes" if expected.low >= ENOUGH and not warned else "with care"
 

@@ -16,7 +16,7 @@ from unbraid.data.counts import Counts, counts_of
 from unbraid.data.observations import Observations, data_of, observe
 from unbraid.data.rows import Rows
 from unbraid.estimator.summary import Fact, Summary
-from unbraid.methods import EVIDENCE, method_of_class, methods_using, uses_of
+from unbraid.methods import COVARIATES, EVIDENCE, method_of_class, methods_using, uses_of
 from unbraid.saving.persistence import Persistent
 from unbraid.trust.warnings import format_warning, warn
 
@@ -208,7 +208,7 @@ class Estimator(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
-        if not hasattr(cls, "fit") or not uses_of(cls):
+        if not hasattr(cls, "fit") or not set(uses_of(cls)) - {COVARIATES}:
             return
         if "null" not in inspect.signature(cls.__init__).parameters:
             cls.__init__ = _with_null_parameter(cls.__init__)  # type: ignore[method-assign]
@@ -299,7 +299,7 @@ class Estimator(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
     def _run_null(self, X: Any, y: Any, evidence: Mapping[str, Any]) -> None:
         """The null at the end of ``fit``, if there is evidence and time for it. Ctrl-C skips it, and the fit stays."""
-        if self.uses != ("time",) and not self.evidence_:
+        if set(self.uses) - {COVARIATES} != {"time"} and not set(self.evidence_) - {COVARIATES}:
             return
         if self.null == "off":
             self._why_no_null = "null='off'"

@@ -15,7 +15,7 @@ import sys
 import time
 import warnings
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from unbraid.data.observations import Observations
+from unbraid.methods import COVARIATES
 from unbraid.nulls.kinds import Kind, kind_of
 from unbraid.runtime.progress import bar, may_speak
 from unbraid.trust.table import FIGURES
@@ -119,8 +120,9 @@ def null_test(
     -------
     NullTest
     """
-    if not known.evidence and model.uses == ("time",):  # rows are then in the order of time
-        known = Observations(known.X, time=np.arange(len(known)))
+    others = set(known.evidence) - {COVARIATES}
+    if not others and set(model.uses) - {COVARIATES} == {"time"}:  # rows are then in the order of time
+        known = replace(known, time=np.arange(len(known)))
     kind = kind_of(model.uses, known)
     try:
         known = kind.thinned(known, MOST_ROWS, np.random.default_rng([seed, 0]))
@@ -150,7 +152,8 @@ def _score(short: Any, kind: Kind, known: Observations, seed: int) -> tuple[floa
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnbraidWarning)  # those of the fit itself were given
         fitted = clone(short).fit(train.only(*short.uses))
-        codes, new = (np.asarray(fitted.transform(part.X), np.float64).reshape(len(part), -1) for part in (train, held))
+        given = (train, held) if COVARIATES in short.uses else (train.X, held.X)
+        codes, new = (np.asarray(fitted.transform(X), np.float64).reshape(len(X), -1) for X in given)
     return kind.score(codes, train, new, held, np.random.default_rng([seed, 3])), (len(train), len(held))
 
 

@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 from unbraid.manifold.dimension import DimensionEstimate, estimate_dimension
 from unbraid.manifold.surroundings import end_distance
 from unbraid.product.checks import FactorCheck, check, check_factor
-from unbraid.product.curve import ClosedCurve, closed_curve, noisy_ring
+from unbraid.product.curve import ClosedCurve, closed_curve
 from unbraid.product.diffusion import Diffusion, Floats, ProductMaps, diffuse, even_steps
 from unbraid.product.groups import Group, find_groups, indices_of, maps_of
+from unbraid.product.recording import noisy_ring
 from unbraid.product.ring import FEWEST, LONGEST, Ring, circle_checks, ring_of
 from unbraid.runtime.progress import bar
 from unbraid.trust.table import FIGURES
@@ -156,10 +157,9 @@ def _recording(points: Floats, order: NDArray[np.intp], dimension: DimensionEsti
     curve, places, together = noisy_ring(rows)
     angle = np.arctan2(places[:, 1], places[:, 0])
     left = curve.noise * rows.shape[1] / max(float(rows.var(axis=0).sum()), 1e-300)
-    rounds = _rounds(curve, places)
-    checks = [check("ring_left", left), check("factor_hole", _gap(angle)), *circle_checks(rows, angle, rounds[0])]
+    checks = [check("ring_left", left), check("factor_hole", _gap(angle)), *circle_checks(rows, angle, 0)]
     chosen = {"time": "rows follow one another" if together else "rows are in no order"}
-    return _circle(curve, places, checks, ProductDiagnostics(dimension, np.empty(0), 1), rounds, chosen)
+    return _circle(curve, places, checks, ProductDiagnostics(dimension, np.empty(0), 1), [0], chosen)
 
 
 def _few(ring: Ring, points: Floats, order: NDArray[np.intp], dimension: DimensionEstimate) -> Found:

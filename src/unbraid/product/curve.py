@@ -4,19 +4,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import gaussian_filter1d
-from scipy.spatial.distance import pdist, squareform
 
 from unbraid.product.diffusion import BLOCK, Floats
-from unbraid.product.ring import geodesic_angle
 
 NODES = 144
 WIDTH = 0.25  # radians over which a noisy curve is smooth
-ROUNDS = 8
-MOST = 1000  # rows whose geodesics give the first angle
-NEIGHBORS = 20
-LASTING = 0.05  # correlation of rows with the next from which they are in the order of time
-SMOOTH = 1.5  # rows over which those in order are smoothed for the first angle
 QUICK = 1.5  # radians of a step in time, at most; the first guess too
 
 
@@ -88,26 +80,6 @@ def improved(
         curve = _curve(points, smooth @ weights.T, weights @ np.exp(1j * _grid()))
     weights = curve.weights(points)
     return curve, _places(_in_time(weights, runs, speed)[0] if runs else weights)
-
-
-def noisy_ring(rows: Floats) -> tuple[ClosedCurve, Floats, bool]:
-    """The closed curve through many noisy rows, their places, and whether rows follow one another in time.
-
-    It starts from the angle of geodesics between some rows, smoothed over time if they are in order.
-    """
-    n = len(rows)
-    together = memory(rows) > max(LASTING, 4 / np.sqrt(n))
-    seen = gaussian_filter1d(rows, SMOOTH, axis=0) if together else rows
-    some = slice(None, None, -(-n // MOST))
-    angle = geodesic_angle(squareform(pdist(seen[some])), NEIGHBORS)
-    start = closed_curve(rows[some], angle, WIDTH)
-    return *improved(start, rows, WIDTH, [np.arange(n)] if together else [], ROUNDS), together
-
-
-def memory(rows: Floats) -> float:
-    """Correlation of each row with the next."""
-    centred = rows - rows.mean(axis=0)
-    return float((centred[1:] * centred[:-1]).sum() / max(float(np.square(centred).sum()), 1e-300))
 
 
 def _grid() -> Floats:

@@ -100,7 +100,7 @@ def ring_of(points: Floats, order: NDArray[np.intp]) -> Ring:
 def circle_checks(points: Floats, angle: Floats, rounds: int) -> list[FactorCheck]:
     """That the only circle counts one turn as one; few samples must also follow one another around it.
 
-    Rows that go around it once (``rounds``) in the order in which they came are taken as one turn.
+    Rows that go around it once (``rounds``) in the order in which they came are one turn, in its order.
     """
     some = slice(None, None, -(-len(points) // MOST))
     tour = np.argsort(angle)
@@ -108,7 +108,8 @@ def circle_checks(points: Floats, angle: Floats, rounds: int) -> list[FactorChec
     checks = [check("ring_turn", turn), check("ring_pairing", _pairing(points[tour]))]
     if len(points) <= LONGEST:
         distances = squareform(pdist(points))
-        checks += [check("ring_strays", _strays(distances, tour)), check("ring_margin", _margin(distances, tour))]
+        checks.append(check("ring_strays", _strays(distances, tour)))
+        checks += [check("ring_margin", _margin(distances, tour))] if rounds != 1 else []
     return checks
 
 
@@ -124,14 +125,13 @@ def geodesic_angle(distances: Floats, k: int) -> Floats:
     return np.arctan2(axes[:, 1], axes[:, 0])
 
 
-def unfolded(points: Floats, angle: Floats, times: int, width: int, *, bent: bool = False) -> Floats:
+def unfolded(points: Floats, angle: Floats, times: int, width: int) -> Floats:
     r"""The angle of a ring that was laid on itself two or three times: its angle counted that many times too fast.
 
     If :math:`\varphi = m \theta`, samples of equal :math:`\varphi` lie in m clusters around their mean, and change from
     one to the next after one turn. So with :math:`r_i`, a sample minus what those beside it predict, :math:`e^{i
     \theta}` is about the largest eigenvector of :math:`w_{ij} \langle r_i, r_j \rangle e^{i (\varphi_i -
-    \varphi_j)/m}`, where :math:`w` falls off over ``width`` samples from i to j. They predict by their mean, or, on a
-    ``bent`` curve, by a parabola.
+    \varphi_j)/m}`, where :math:`w` falls off over ``width`` samples from i to j.
     """
     n = len(points)
     order = np.argsort(angle)
@@ -140,21 +140,11 @@ def unfolded(points: Floats, angle: Floats, times: int, width: int, *, bent: boo
     weights = np.exp(-np.square(np.minimum(apart, n - apart) / width))
     np.fill_diagonal(weights, 0)
     turn = np.angle(np.exp(1j * np.subtract.outer(angle[order], angle[order])))
-    rest = path - (_parabolas(path, weights, turn) if bent else weights / weights.sum(axis=1, keepdims=True) @ path)
+    rest = path - weights / weights.sum(axis=1, keepdims=True) @ path
     matrix = weights * (rest @ rest.T) * np.exp(1j / times * turn)
     found = np.empty(n)
     found[order] = np.angle(eigh(matrix, subset_by_index=[n - 1, n - 1])[1][:, 0])
     return found
-
-
-def _parabolas(path: Floats, weights: Floats, turn: Floats) -> Floats:
-    """What parabolas in the angle through the samples beside each one predict."""
-    away = turn / max(float(np.sqrt(np.average(np.square(turn), weights=weights))), 1e-300)
-    powers = [weights * away**k for k in range(5)]
-    moments = np.stack([power.sum(axis=1) for power in powers], axis=1)
-    gram = np.stack([moments[:, k : k + 3] for k in range(3)], axis=1)
-    gram += 1e-9 * moments[:, :1, None] * np.eye(3)
-    return np.linalg.solve(gram, np.stack([power @ path for power in powers[:3]], axis=1))[:, 0]
 
 
 def _width(n: int) -> int:

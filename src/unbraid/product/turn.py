@@ -43,12 +43,24 @@ def hidden(points: Floats, angle: Floats) -> float:
     tangent /= np.maximum(np.linalg.norm(tangent, axis=1, keepdims=True), 1e-300)
     rest = points - _waves(angle, len(curve)) @ curve
     rest -= (rest * tangent).sum(axis=1, keepdims=True) * tangent
-    weights = np.exp((np.cos(np.subtract.outer(angle, angle)) - 1) / WIDTH**2)
+    spread = max(float(points.var(axis=0).sum()), 1e-300)
+    return float(np.sqrt(2 * shared(rest, angle)[0] / spread))
+
+
+def shared(rest: Floats, angle: Floats) -> tuple[float, float]:
+    r"""Squared size of the direction that residuals of about the same angle share, and what it is of mere noise.
+
+    The latter is the edge :math:`v (1 + 2 \sqrt{d \sum_j w_{ij}^2} / \sum_j w_{ij})` of Marchenko and Pastur for noise
+    of variance v in d directions.
+    """
+    n, weights = len(rest), np.exp((np.cos(np.subtract.outer(angle, angle)) - 1) / WIDTH**2)
     np.fill_diagonal(weights, 0)
-    n = len(points)
     most = float(eigh(weights * (rest @ rest.T), eigvals_only=True, subset_by_index=[n - 1, n - 1])[0])
-    spread = float(np.median(weights.sum(axis=1)) * points.var(axis=0).sum())
-    return float(np.sqrt(2 * max(most, 0.0) / max(spread, 1e-300)))
+    total, squares = (float(np.median(np.power(weights, k).sum(axis=1))) for k in (1, 2))
+    values = np.linalg.eigvalsh(rest.T @ rest / n)
+    variance = float(np.square(values).sum() / max(values.sum(), 1e-300))
+    directions = float(values.sum()) / max(variance, 1e-300)
+    return max(most, 0.0) / total, variance * (1 + 2 * np.sqrt(directions * squares) / total)
 
 
 def _refined(points: Floats, angle: Floats) -> tuple[Floats, Floats]:

@@ -20,15 +20,19 @@ from unbraid.methods import estimators_of
 
 # Objects that estimators hold, and where they live now.
 RECORDS = {
+    "Adjustment": "data.covariates",
     "Candidate": "spectral.selection",
     "ClosedCurve": "product.curve",
     "Counts": "data.counts",
+    "Design": "data.covariates",
     "Diagnosis": "diagnosis.findings",
     "Diagnostics": "spectral.diagnostics",
     "DimensionEstimate": "manifold.dimension",
     "ExpectedMCC": "trust.expected",
     "FactorCheck": "product.checks",
+    "Filling": "spectral.gaps",
     "Finding": "diagnosis.findings",
+    "GapPCA": "spectral.gaps",
     "LinearDiagnostics": "spectral.diagnostics",
     "LocalMaps": "spectral.extension",
     "NullTest": "nulls.null",

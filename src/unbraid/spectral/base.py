@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from unbraid.data.counts import COUNTS
+from unbraid.data.covariates import Adjustment, adjustment_to
 from unbraid.data.lazy import codes_by_blocks
-from unbraid.data.observations import data_of
+from unbraid.data.observations import Observations, data_of
 from unbraid.data.rows import Rows
 from unbraid.data.sources import is_lazy
 from unbraid.estimator.base import COUNT_OR_AUTO, RANDOM_STATE, Whole
@@ -26,6 +27,7 @@ from unbraid.runtime.extras import require
 from unbraid.runtime.progress import bar
 from unbraid.spectral.diagnostics import Diagnostics, Shape, data_concerns, diagnose, shape_concerns, shape_of, warn_of
 from unbraid.spectral.extension import LocalMaps
+from unbraid.spectral.gaps import Filling
 from unbraid.spectral.ica import Rotation, Whitening, whitening
 from unbraid.spectral.landmarks import POOL, Embedded, embed_more, embed_points, solved
 from unbraid.spectral.selection import RULES, Number, Selection, number_of_factors, pca_candidates
@@ -63,6 +65,8 @@ class Screened(Exportable):
         Rows with cells that were filled, as they had no value.
     screen_ : Screen or None
         The rule for these rows; None if nothing was wrong. ``reduction_.scale`` has the scale of columns, if any.
+    adjustment_ : Adjustment or None
+        What covariates explained, and how it is taken away.
     """
 
     outliers: str
@@ -70,7 +74,24 @@ class Screened(Exportable):
     counts: str
     reduction_: Reduction
     screen_: "Screen | None" = None
+    adjustment_: Adjustment | None = None
     _parameter_constraints = {"outliers": OUTLIERS, "units": UNITS, "counts": COUNTS}
+
+    def _read(self, X: Any, *, fewest: int = 2) -> Rows:
+        rows = super()._read(X, fewest=fewest)
+        covariates = X.covariates if isinstance(X, Observations) else None
+        self.adjustment_ = None if covariates is None else adjustment_to(rows, covariates)
+        return self._adjusted(rows, covariates)
+
+    def _read_new(self, X: Any) -> Rows:
+        return self._adjusted(super()._read_new(X), X.covariates if isinstance(X, Observations) else None)
+
+    def _adjusted(self, rows: Rows, covariates: NDArray | None) -> Rows:
+        """The rows in memory without what covariates explain, if the fit had any."""
+        if self.adjustment_ is None:
+            return rows
+        values = rows.array()
+        return Rows(self.adjustment_(values.reshape(len(values), -1), covariates).reshape(values.shape))
 
     def _reduce(self, sample: NDArray, data: Rows, n_components: int | None) -> Reduced:
         return reduce_rows(
@@ -115,6 +136,8 @@ class SpectralEstimator(Screened):
 
     kind: ClassVar[str]
     diagnostics_: Diagnostics
+    filling_: Filling | None = None
+    takes_gaps = True
     _other_embedding: ClassVar[tuple[str, Embedding]]  # its name, and one that rests on other assumptions
     _parameter_constraints = {
         "n_factors": COUNT_OR_AUTO,
@@ -150,6 +173,20 @@ class SpectralEstimator(Screened):
         self.counts = counts
         self.random_state = random_state
         self.progress = progress
+
+    def _read(self, X: Any, *, fewest: int = 2) -> Rows:
+        self.filling_ = None
+        return super()._read(X, fewest=fewest)
+
+    def _read_new(self, X: Any) -> Rows:
+        rows = super()._read_new(X)
+        return rows if self.adjustment_ else self._filled(rows)
+
+    def _filled(self, rows: Rows) -> Rows:
+        """The rows as they are read: with their gaps filled, or refused where the fit had none."""
+        rows.gaps = self.filling_ is not None
+        rows.scale = self.filling_ or rows.scale
+        return rows
 
     def _smallest_neighborhood(self, d: int) -> int:
         raise NotImplementedError
@@ -248,7 +285,7 @@ class SpectralEstimator(Screened):
         self.reduction_, self.screen_ = start.look.reduction, start.look.screen
         self._shape = shape_of(start.look, start.number.value)
         with bar("read", show=self.progress) as data.on_read:
-            pool = data.sample(POOL, rng, then=self._place)
+            pool = self._filled(data).sample(POOL, rng, then=self._place)
         with one_blas_thread(), bar("fit", show=self.progress) as advance:
             found = embed_more(start.found.choice, start.look, pool, rng, advance)
         return replace(found, wide=start.look.wide), start.number
@@ -306,6 +343,11 @@ class SpectralEstimator(Screened):
     def _summary(self) -> Summary:
         return spectral_summary(self)
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
     def _graphs(self) -> Graphs:
         require("torch", "export")
         from unbraid.spectral.graphs import spectral_graphs
@@ -343,6 +385,10 @@ class SpectralEstimator(Screened):
         n = len(data)
         if n < 2:
             raise ValueError(f"Found array with {n} sample(s) while a minimum of 2 is required to find factors.")
+        if np.isnan(sample).any():
+            self.filling_ = Filling.of(sample)
+            sample = self.filling_(sample)
+        data = self._filled(data)
         size = self.pca_components
         given = None if size in ("auto", None) else int(size)
         seen = len(sample)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unbraid.data.covariates import Adjustment
 from unbraid.estimator.summary import codes_in_words, counted
 from unbraid.manifold.neighbors import Floats, distinct_rows, isometry, neighbor_pairs, neighborhoods
 from unbraid.manifold.reduction import WIDE_ROWS, Look
@@ -33,7 +34,7 @@ from unbraid.trust.warnings import emit, format_warning
 
 SHOWN = 10  # rows or columns that a message lists
 MOST_IN_PARTS = 5000  # points among which parts of another dimension are looked for
-FEWEST_SHAPED, FEWEST_BOXED = 50, 250  # points that show a loop, and codes that show an empty corner
+FEWEST_SHAPED, FEWEST_BOXED = 50, 100  # points that show a loop, and codes that show an empty corner
 
 if TYPE_CHECKING:  # refits are imported where they are asked for
     from unbraid.spectral.refits import Reliability
@@ -355,7 +356,14 @@ def data_concerns(model: Any) -> list[str]:
         found.append(format_warning("UB113", columns=_some(np.flatnonzero((scale > 0) & (scale != 1)))))
     if scale is not None and (scale == 0).any():
         found.append(format_warning("UB114", columns=_some(np.flatnonzero(scale == 0))))
-    return found
+    return found + adjustment_concerns(model.adjustment_)
+
+
+def adjustment_concerns(adjustment: Adjustment | None) -> list[str]:
+    """Whether covariates change the data in the directions in which factors do."""
+    if adjustment is None or not adjustment.overlap_chance < FIGURES["covariate_overlap"].limit():
+        return []  # nor with few columns, where it is not known
+    return [format_warning("UB118", chance=adjustment.overlap_chance, explained=adjustment.explained)]
 
 
 def _some(numbers: NDArray[np.intp]) -> str:

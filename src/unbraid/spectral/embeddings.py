@@ -5,7 +5,9 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.linalg
 import scipy.sparse as sp
+from scipy.sparse.csgraph import dijkstra
 
 from unbraid.estimator.base import Number
 from unbraid.manifold.neighbors import Floats, Indices
@@ -42,6 +44,20 @@ def _diffused(P: Floats, near: Indices, distances: Floats, d: int, rng: np.rando
     vectors = vectors - vectors.mean(axis=0)
     vectors /= np.linalg.norm(vectors, axis=0)
     return replace(found, vectors=vectors)
+
+
+def unfolded(P: Floats, near: Indices, distances: Floats, d: int, rng: np.random.RandomState) -> Spectrum:
+    """Classical scaling of the lengths of the shortest paths through the neighbour graph: Isomap.
+
+    The values are one over the eigenvalues of the scaling, so that they rise.
+    """
+    n, k = near.shape
+    steps = np.maximum(distances[:, 1:].ravel(), 1e-300), (np.repeat(np.arange(n), k - 1), near[:, 1:].ravel())
+    squares = np.square(dijkstra(sp.csr_array(steps, shape=(n, n)), directed=False))
+    squares -= squares.mean(axis=0)
+    squares -= squares.mean(axis=1, keepdims=True)
+    values, vectors = scipy.linalg.eigh(squares / -2, subset_by_index=[n - d - 1, n - 1])
+    return Spectrum(vectors[:, :0:-1], 1 / np.maximum(values[::-1], 1e-12 * values[-1]))
 
 
 class HessianEigenmaps(SpectralEstimator):

@@ -1,20 +1,21 @@
 """Embedding followed by ICA: the individual factors."""
 
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from unbraid.data.rows import Rows, row_marks
 from unbraid.estimator.base import COUNT
 from unbraid.manifold.neighbors import Floats
+from unbraid.methods import COVARIATES
 from unbraid.runtime.progress import bar
 from unbraid.spectral.base import Evidence, SpectralEstimator
-from unbraid.spectral.embeddings import LTSA, HessianEigenmaps, LaplacianEigenmaps
+from unbraid.spectral.embeddings import LTSA, HessianEigenmaps, LaplacianEigenmaps, unfolded
 from unbraid.spectral.evidence import INDEPENDENT, ROTATIONS, check_rotation, evidence_concerns, rotation_matrix
 from unbraid.spectral.ica import CONTRAST, FASTICA
 from unbraid.spectral.landmarks import Embedded
-from unbraid.spectral.trial import Settings
+from unbraid.spectral.trial import Embedding, Settings
 
 TRUST = ("cheap", "full")
 
@@ -44,21 +45,22 @@ class FollowedByICA(SpectralEstimator):
     @property
     def uses(self) -> tuple[str, ...]:
         used = ROTATIONS.get(self.rotation)
-        return (used,) if used else ()
+        return (used, COVARIATES) if used else (COVARIATES,)
 
     def _settings(self, d: int) -> Settings:
         # Other evidence does not imply independence, so settings are then chosen by distances alone.
         contrast = {"independence": self.contrast, FASTICA: FASTICA}.get(self.rotation)
         return replace(super()._settings(d), contrast=contrast, n_init=self.n_init)
 
-    def fit(self, X: Any, y: Any = None, *, pairs: Any = None, time: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, pairs: Any = None, time: Any = None, covariates: Any = None) -> Self:
         """Find the factors of X.
 
         Parameters
         ----------
         X : array (n, ...), memory map, Dask array, or iterable of blocks
             Rows are samples; images are flattened. Large inputs are streamed. A one-shot generator must be given as
-            a function that makes it. Or :class:`~unbraid.Observations`, with what is known about the rows.
+            a function that makes it. Values may be missing, NaN or masked: what principal components expect of them
+            is taken. Or :class:`~unbraid.Observations`, with what is known about the rows.
         y : array (n,) or (n, n_factors), optional
             The condition of each row for ``rotation="condition"``, the known factors (NaN elsewhere; fewer
             columns than factors will do) for ``rotation="labels"``; ignored otherwise.
@@ -68,20 +70,24 @@ class FollowedByICA(SpectralEstimator):
         time : array (n,), optional
             Numbers or dates, each row its own, for ``rotation="time"``; no step crosses a gap. Without it the rows are
             assumed to be in order of time.
+        covariates : array (n,) or (n, c), optional
+            Batch, session, day: levels or numbers, whose effect is taken away first (``adjustment_``). New rows need
+            theirs: ``transform(Observations(X, covariates=...))``.
 
         Returns
         -------
         self
         """
         self._check_parameters()  # the rotation says which evidence is used
-        known = self._observed(X, y if "labels" in self.uses else None, pairs=pairs, time=time)
-        if self.rotation in INDEPENDENT and not known.evidence:
+        known = self._observed(X, y if "labels" in self.uses else None, pairs=pairs, time=time, covariates=covariates)
+        turning = known.only(*set(known.evidence) - {COVARIATES})
+        if self.rotation in INDEPENDENT and not turning.evidence:
             return self._fit(known, None)
-        check_rotation(self.rotation, known)
+        check_rotation(self.rotation, turning)
         self._fit(
             known,
-            lambda Z: rotation_matrix(self.rotation, Z, known),
-            lambda Z: evidence_concerns(self.rotation, Z, known),
+            lambda Z: rotation_matrix(self.rotation, Z, turning),
+            lambda Z: evidence_concerns(self.rotation, Z, turning),
         )
         if self.rotation == "labels":
             numbers = np.flatnonzero(np.isfinite(known.labels.reshape(len(known), -1).astype(np.float64)).any(axis=1))
@@ -103,9 +109,11 @@ class FollowedByICA(SpectralEstimator):
             reliability = reliability_of(found.choice, self.maps_.codes, unmix, self._other_embedding, rng, advance)
         self.diagnostics_ = found_again(self.diagnostics_, reliability)
 
-    def fit_transform(self, X: Any, y: Any = None, *, pairs: Any = None, time: Any = None) -> Any:
+    def fit_transform(
+        self, X: Any, y: Any = None, *, pairs: Any = None, time: Any = None, covariates: Any = None
+    ) -> Any:
         """Fit, and return the codes (n, n_factors) of X, as ``transform`` does."""
-        return self.fit(X, y, pairs=pairs, time=time)._codes_of(X)
+        return self.fit(X, y, pairs=pairs, time=time, covariates=covariates)._codes_of(X)
 
 
 class HessianICA(FollowedByICA, HessianEigenmaps):
@@ -238,6 +246,52 @@ class TangentICA(FollowedByICA, LTSA):
     >>> bool(abs(np.corrcoef(z.T, codes.T)[:2, 2:]).max(axis=0).min() > 0.98)
     True
     """
+
+
+class GeodesicICA(FollowedByICA, LTSA):
+    """Isomap + ICA: classical scaling of geodesic distances, then ICA; attributes as :class:`HessianICA`.
+
+    Distances along the neighbour graph average over many neighbourhoods, so that a few hundred pictures, too few for
+    second derivatives, may do. For independent factors the theorem of :class:`HessianICA` holds here too, as these fill
+    a box. A hole or a missing corner, around which geodesics bend, spoils it; HLLE does not mind.
+
+    Parameters
+    ----------
+    n_factors, n_neighbors
+        As of :class:`HessianICA`.
+    n_landmarks : int, "auto" or None
+        Points whose distances are computed, which takes time in their square; the rest are placed by local affine maps.
+    **settings
+        See :class:`~unbraid.HessianICA`; there is no ``tangent_weight``.
+
+    References
+    ----------
+    Tenenbaum, de Silva, Langford (2000), A global geometric framework for nonlinear dimensionality reduction, Science.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> z = np.random.default_rng(0).uniform(size=(200, 2))
+    >>> X = np.c_[np.sin(2 * z[:, 0]), np.cos(2 * z[:, 0]), 2 * z[:, 1]]
+    >>> codes = GeodesicICA(n_factors=2, n_neighbors=12, random_state=0).fit_transform(X)
+    >>> bool(abs(np.corrcoef(z.T, codes.T)[:2, 2:]).max(axis=0).min() > 0.98)
+    True
+    """
+
+    kind: ClassVar[str] = "geodesic"
+
+    def __init__(
+        self,
+        n_factors: int | str = 2,
+        n_neighbors: int | str = "auto",
+        *,
+        n_landmarks: int | str | None = 1000,
+        **settings: Any,
+    ) -> None:
+        super().__init__(n_factors, n_neighbors, n_landmarks=n_landmarks, **settings)
+
+    def _embedding(self) -> Embedding:
+        return unfolded
 
 
 class LaplacianICA(FollowedByICA, LaplacianEigenmaps):

@@ -17,6 +17,7 @@ from unbraid.manifold.neighbors import Floats
 from unbraid.trust.warnings import warn
 
 MOST_STEPS = 500
+FILLED_BY, FILLED_ROWS, WIDEST = 12, 2000, 2000  # components, rows and columns for filling the gaps of curved data
 ENOUGH = 1e-5  # change of the span, and relative change of the noise, between two steps
 LEAST_NOISE = 1e-9  # of the mean variance: a noise of zero would stop the iteration
 
@@ -49,6 +50,51 @@ class GapPCA:
     def decoded(self, rows: NDArray) -> Floats:
         """The rows as the components expect them."""
         return self.coordinates(rows) @ self.components + self.mean
+
+
+@dataclass(frozen=True)
+class Filling:
+    """What fills the gaps of curved data: the values that many components expect, given the others of the row.
+
+    Attributes
+    ----------
+    pca : GapPCA
+        Of columns divided by ``spread``.
+    spread : array (p,)
+    share : float
+        Of the values that were missing in the fit.
+    """
+
+    pca: GapPCA
+    spread: Floats
+    share: float
+
+    @classmethod
+    def of(cls, sample: NDArray) -> "Filling":
+        """Found from at most 2,000 of the rows."""
+        gaps = np.isnan(sample)
+        some = sample[:: -(-len(sample) // FILLED_ROWS)]
+        if sample.shape[1] > WIDEST:
+            raise ValueError(
+                f"X has {sample.shape[1]} columns and missing values; gaps are filled in at most {WIDEST}. Fill them "
+                "first, for instance by unbraid.datasets.open(path, fill='neighbors')."
+            )
+        check_values(some)
+        spread = np.nanstd(some, axis=0)
+        spread = np.where(spread > 0, spread, 1.0)
+        size = max(1, min(FILLED_BY, sample.shape[1] // 2, len(some) // 4))
+        return cls(probabilistic_pca(some / spread, size), spread, float(gaps.mean()))
+
+    def __call__(self, rows: NDArray) -> NDArray:
+        """The rows without gaps, in their shape."""
+        flat = rows.reshape(len(rows), -1)
+        gaps = np.isnan(flat)
+        some = gaps.any(axis=1)
+        if not some.any():
+            return rows
+        found = flat.copy()
+        found[some] = np.where(gaps[some], self.pca.decoded(flat[some] / self.spread) * self.spread, flat[some])
+        return found.reshape(rows.shape)
 
 
 def expected(centred: NDArray, W: Floats, noise: float) -> Floats:

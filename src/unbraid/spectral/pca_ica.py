@@ -14,6 +14,7 @@ from unbraid.estimator.summary import Summary
 from unbraid.export.graphs import Graphs
 from unbraid.manifold.reduction import FINEST, Look, affordable_rows
 from unbraid.manifold.spectra import has_structure
+from unbraid.methods import COVARIATES
 from unbraid.runtime.determinism import check_random_state
 from unbraid.runtime.extras import require
 from unbraid.spectral.base import Screened, bounded
@@ -108,13 +109,14 @@ class PCAICA(Screened):
     @property
     def uses(self) -> tuple[str, ...]:
         used = ROTATIONS.get(self.rotation)
-        return (used,) if used else ()
+        return (used, COVARIATES) if used else (COVARIATES,)
 
-    def fit(self, X: Any, y: Any = None, *, pairs: Any = None, time: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, pairs: Any = None, time: Any = None, covariates: Any = None) -> Self:
         """Find the principal directions, then rotate; data and evidence as in :class:`HessianICA`."""
         self._check_parameters()  # the rotation says which evidence is used
-        known = self._observed(X, y if "labels" in self.uses else None, pairs=pairs, time=time)
-        check_rotation(self.rotation, known)
+        known = self._observed(X, y if "labels" in self.uses else None, pairs=pairs, time=time, covariates=covariates)
+        turning = known.only(*set(known.evidence) - {COVARIATES})
+        check_rotation(self.rotation, turning)
         rng = check_random_state(self.random_state)
         data = self._read(known)
         sample = data.sample(affordable_rows(data.n_features, data.float_dtype.itemsize, 20_000), rng)
@@ -147,8 +149,8 @@ class PCAICA(Screened):
         else:
             rows = np.concatenate([self._place(block) for block in self._read_new(known)])
             rows = np.where(np.isnan(rows), 0.0, rows)  # outliers have no place: the middle
-            matrix = rotation_matrix(self.rotation, white(rows), known)
-            self.concerns_ += evidence_concerns(self.rotation, white(rows), known)
+            matrix = rotation_matrix(self.rotation, white(rows), turning)
+            self.concerns_ += evidence_concerns(self.rotation, white(rows), turning)
         signs = np.sign((Z @ matrix.T).T @ P[:, 0])
         rotation = matrix * np.where(signs == 0, 1, signs)[:, None]
         unmixing = rotation @ white.matrix
@@ -189,9 +191,11 @@ class PCAICA(Screened):
         coordinates = found.coordinates(rows * scale)
         return super()._screened(np.where(np.isnan(rows), coordinates @ known.decoding + known.mean, rows))
 
-    def fit_transform(self, X: Any, y: Any = None, *, pairs: Any = None, time: Any = None) -> Any:
+    def fit_transform(
+        self, X: Any, y: Any = None, *, pairs: Any = None, time: Any = None, covariates: Any = None
+    ) -> Any:
         """Fit, and return the codes (n, n_factors) of X."""
-        return self.fit(X, y, pairs=pairs, time=time).transform(X)
+        return self.fit(X, y, pairs=pairs, time=time, covariates=covariates).transform(X)
 
     def transform(self, X: Any) -> Any:
         """Codes (n, n_factors); a Dask array gives a Dask array."""

@@ -54,14 +54,21 @@ def linear_summary(model: "PCAICA") -> Summary:
 
 
 def _prepared(model: "SpectralEstimator | PCAICA") -> list[Fact]:
-    """How the data were read, where not as they are: counts, rows that were left out."""
+    """How the data were read, where not as they are: counts, gaps, rows that were left out."""
     words = "Of X, in which distances are those of Fisher's information; counts='given' takes counts as any numbers."
-    counts = [Fact("scale", str(model.counts_), words)] if model.counts_ else []
+    found = [Fact("scale", str(model.counts_), words)] if model.counts_ else []
+    filling = getattr(model, "filling_", None)
+    if filling is not None:
+        about = "Of the values; filled with what principal components expect, given the other values of the row."
+        found.append(Fact("missing", f"{100 * filling.share:.1f} %", about))
+    if model.adjustment_ is not None:
+        chance = f"{model.adjustment_.overlap_chance:.2g}"
+        found.append(Fact.of("covariate_overlap", chance, f"The covariates {model.adjustment_}."))
     if model.screen_ is None or not len(model.outliers_):
-        return counts
+        return found
     rows = ", ".join(map(str, model.outliers_[:LISTED])) + (", ..." if len(model.outliers_) > LISTED else "")
     return [
-        *counts,
+        *found,
         Fact.of("outliers", str(len(model.outliers_)), f"Rows {rows} (counted from 0); model.outliers_ has all."),
     ]
 

@@ -25,7 +25,7 @@ SIMULATED_POINTS = 5000  # more count as this many
 KINDS = ("hessian", "tangent", "laplacian", "pca")
 DATA = "expected_mcc.npz"
 STORED: dict[str, type] = {  # types in the file; the others are single precision
-    "reach": np.float64, "start": np.float64, "threshold": np.float64,
+    "simulated": np.float16, "reach": np.float64, "start": np.float64, "threshold": np.float64,
     "roots": np.int32, "left": np.int32, "right": np.int32, "feature": np.int8,
 }  # fmt: skip
 
@@ -122,7 +122,7 @@ class Calibration:
         Figures of the simulated data sets, standardised.
     mean, scale : arrays (figures,)
     reach : float
-        For 95 % of the data sets, the tenth nearest other one is within this distance.
+        For 97 % of the data sets, the tenth nearest other one is within this distance.
     sound : array (figures,)
         Median figures of the data sets with good codes.
     """

@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
-from scipy.special import ndtr
+from scipy.special import betaincinv, ndtr
 from scipy.stats import rankdata
 
 from unbraid.trust.table import FIGURES
@@ -19,6 +19,10 @@ Floats = NDArray[np.float64]
 N_BINS = 12
 POWER_POINTS = (50, 100, 200, 500, 1000, 2000)
 PLENTY = 1000  # points with which chance leaves no empty regions of that size
+
+IN_CORNERS = {2: 0.0947, 3: 0.1473, 4: 0.1829, 5: 0.2086, 6: 0.2292, 7: 0.2459, 8: 0.2596}  # of 2e7 draws
+MISSING, BY_CHANCE = 0.44, 2.8  # share of the corners that good codes have; standard deviations
+GROSS = 7.0  # emptiness and raggedness, relative to chance, of 1000 good codes
 
 ANGLES = 45
 LOGCOSH = 0.374567207491438  # mean of log cosh of a standard normal
@@ -144,15 +148,43 @@ def mean_emptiness(codes: Floats, rng: np.random.RandomState) -> float:
     return float(np.mean([emptiness(codes, rng) for _ in range(3)]))
 
 
-def unfilled(codes: Floats, rng: np.random.RandomState) -> float:
-    """How far the codes are from filling a box: emptiness over what chance allows, plus twice the raggedness beyond 1.
+def corners(codes: Floats) -> float:
+    r"""How many codes lie in the corners of their box, relative to independent codes: 1 for a product, 0 for a ball.
 
-    Together they tell a disk from a square with half as many points as either alone.
+    The ranks of each code get the law of a coordinate of the uniform ball: :math:`(1 + x_i) / 2 \sim B(a, a)`, with
+    :math:`a = (d + 1) / 2`. The corner is where :math:`|x| > 1`; the share of a product there depends on d alone.
 
     Parameters
     ----------
     codes : array (n, d)
-        Of more than 1000, as many are drawn.
+        d from 2 to 8.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> z = np.random.default_rng(0).uniform(-1, 1, size=(2000, 2))
+    >>> corners(z**3) > 0.9, corners(z[(z**2).sum(axis=1) < 1]) < 0.2
+    (True, True)
+    """
+    n, d = codes.shape
+    x = 2 * betaincinv((d + 1) / 2, (d + 1) / 2, (rankdata(codes, axis=0) - 0.5) / n) - 1
+    return float(np.mean(np.square(x).sum(axis=1) > 1) / IN_CORNERS[d])
+
+
+def unfilled(codes: Floats, rng: np.random.RandomState) -> float:
+    r"""How far the codes are from filling a box, relative to what good codes may be.
+
+    The larger of two figures. One is what is missing in the :func:`corners`, :math:`1 - c`, over
+    :math:`\max(.44, 2.8 s)` with s its standard deviation by chance: it sees disks and balls. The other is emptiness
+    over what chance allows, plus twice the raggedness beyond 1, over :math:`7 \sqrt{n / 1000}`: it sees triangles and
+    L shapes, and passes what a conformal map makes of a square.
+
+    Parameters
+    ----------
+    codes : array (n, d)
     rng : numpy.random.RandomState
 
     Returns
@@ -161,15 +193,23 @@ def unfilled(codes: Floats, rng: np.random.RandomState) -> float:
 
     Examples
     --------
-    >>> z = np.random.default_rng(0).uniform(-1, 1, size=(800, 2))
-    >>> disk = z[(z**2).sum(axis=1) < 1]
-    >>> unfilled(z, np.random.RandomState(0)) < 0.6 < 1 < unfilled(disk, np.random.RandomState(0))
+    >>> z = np.random.default_rng(0).uniform(-1, 1, size=(400, 2))
+    >>> disk, triangle = z[(z**2).sum(axis=1) < 1], z[z.sum(axis=1) < 0]
+    >>> unfilled(z, np.random.RandomState(0)) < 0.5
     True
+    >>> [unfilled(some, np.random.RandomState(0)) > 1 for some in (disk, triangle)]
+    [True, True]
     """
-    if codes.shape[1] == 1:
+    n, d = codes.shape
+    if d == 1:
         return 0.0
-    some = codes[np.sort(rng.permutation(len(codes))[:PLENTY])]
-    return mean_emptiness(some, rng) / hollow(len(some)) + 2 * (raggedness(some, rng) - 1)
+    some = codes if n <= PLENTY else codes[np.sort(rng.permutation(n)[:PLENTY])]
+    empty = emptiness(some, rng) / hollow(len(some)) + 2 * (raggedness(some, rng) - 1)
+    found = empty / (GROSS * (len(some) / PLENTY) ** 0.5)
+    if d not in IN_CORNERS:
+        return found
+    chance = ((1 / IN_CORNERS[d] - 1) / n) ** 0.5
+    return max(found, (1 - corners(codes)) / max(MISSING, BY_CHANCE * chance))
 
 
 def hollow(n: int) -> float:
