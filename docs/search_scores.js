@@ -1,6 +1,8 @@
-// Sphinx's own weights; among pages that match alike, the page of a class or function comes first.
+// Sphinx's own weights; among pages that match alike, public classes come first, then questions, then other names.
 var Scorer = {
-  score: ([page, , , , score]) => score + (page.startsWith("reference/unbraid.") ? 1 : 0),
+  score: ([page, , , , score]) => score + (
+    /^reference\/unbraid\.[^.]+$/.test(page) ? 2 : page === "faq" || page === "compare" ? 1.5
+      : page.startsWith("reference/unbraid.") ? 1 : page === "benchmarks" || page === "changes" ? -12 : 0),
   objNameMatch: 11,
   objPartialMatch: 6,
   objPrio: { 0: 15, 1: 5, 2: -5 },

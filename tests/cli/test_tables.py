@@ -109,5 +109,5 @@ def test_gaps_go_to_a_method_that_takes_them(command):
     found = fit(command, "t.csv", "--factors-from", "x,y", "--json")
     assert found.code == 0, found.err
     assert json.loads(found.out)["mcc"] > 0.95
-    other = command("fit", "t.csv", "--exclude", "x,y", "--method", "hessian-ica", "--out", "other")
+    other = command("fit", "t.csv", "--exclude", "x,y", "--method", "product-manifold", "--out", "other")
     assert (other.code, "--drop-missing" in other.err) == (2, True)

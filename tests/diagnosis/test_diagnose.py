@@ -260,3 +260,15 @@ def test_few_rows_are_no_reason_for_a_no():
 def test_a_single_column_is_its_own_factor():
     found = ub.diagnose(np.random.default_rng(0).uniform(size=(100, 1)))
     assert (found.verdict, found.n_factors, found.method) == ("yes", 1, "pca-ica")
+
+
+def test_columns_that_vary_little_may_hold_something_else():
+    """A few loud channels hide what the others show; the codes follow the loud ones only, and that is told."""
+    rng = np.random.default_rng(0)
+    z = rng.uniform(size=(600, 2))
+    quiet = np.sin(z[:, 1:] * np.linspace(1, 3, 40)) + 0.05 * rng.normal(size=(600, 40))
+    loud = 20 * (np.sin(z[:, :1] * np.linspace(1, 3, 8)) + 0.05 * rng.normal(size=(600, 8)))
+    X = np.c_[loud[:, :4], quiet, loud[:, 4:]]
+    given, spread = ub.diagnose(X), ub.diagnose(X / X.std(axis=0))
+    assert (given.n_factors, given["small columns"].holds, given.verdict) == (1, None, "unsure")
+    assert (spread.n_factors, spread["small columns"].holds) == (2, True)

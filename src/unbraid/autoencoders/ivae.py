@@ -21,6 +21,7 @@ from unbraid.trust.table import FIGURES
 from unbraid.trust.warnings import warn
 
 KEPT = 1000  # rows whose conditions stand for all of them where there are no classes
+ABOVE_CHANCE = 1.5  # times the effect of a condition that chance alone produces: below, there may be none
 
 
 class IVAE(CorrelatedVAE):
@@ -160,7 +161,8 @@ class IVAE(CorrelatedVAE):
             means, log_variances = prior(torch.arange(self._n_conditions))
             kept, self.prior_shares_ = self._n_conditions, np.bincount(labels) / len(labels)
         self.prior_mean_, self.prior_variance_ = means[:kept].numpy(), log_variances[:kept].exp().numpy()
-        if not FIGURES["condition_effect"].holds(self.condition_effect_):
+        chance = np.sqrt(2 * len(self.classes_) / len(labels))  # of the log-variances of a class
+        if self.condition_effect_ < max(FIGURES["condition_effect"].limit(), ABOVE_CHANCE * chance):
             warn("UB124", stacklevel=4, effect=self.condition_effect_)
 
     def sample(self, n: int = 1, random_state: Any = None) -> np.ndarray:

@@ -160,7 +160,8 @@ def _stack(parts: list | tuple) -> NDArray:
         shown = ", ".join(map(str, sorted(shapes)[:SHOWN])) + (", ..." if len(shapes) > SHOWN else "")
         raise ValueError(
             f"X is a list of {len(parts)} arrays of different shapes ({shown}), and a list is a stack of rows of one "
-            "shape. Bring images to one size; give blocks of rows as unbraid.Blocks(X)."
+            "shape. Bring images to one size; give several recordings as unbraid.Observations.recordings(X), and other "
+            "blocks of rows as unbraid.Blocks(X)."
         )
     types = {np.dtype(part.dtype) for part in parts if isinstance(part, np.ndarray)}
     if len(types) > 1 and np.dtype(np.uint8) in types:

@@ -157,8 +157,8 @@ def get(name: str, folder: str | os.PathLike | None = None) -> list[Path]:
     Parameters
     ----------
     name : str
-        A loaded data set (shapes3d, mnist, ...), dsprites for its original images, or weights (ffhq, a generator of
-        faces; efficientnet-lite0, -lite1, -lite2).
+        A loaded data set (shapes3d, mnist, ...), dsprites for its original images, weights (ffhq, a generator of
+        faces; efficientnet-lite0, -lite1, -lite2), or the tables of fermentation.
     folder : path, optional
         Default: the data folder (``UNBRAID_DATA``, or the user's cache).
 

@@ -8,7 +8,8 @@ import numpy as np
 from unbraid.diagnosis.findings import FOR_LOOPS, Finding, finding, measured
 from unbraid.diagnosis.survey import LOCAL_COMPONENTS, MOST_FACTORS, Survey, quietly
 from unbraid.manifold.neighbors import Floats
-from unbraid.manifold.surroundings import EDGE, edge_ratio, end_distance
+from unbraid.manifold.reduction import WIDE_ROWS
+from unbraid.manifold.surroundings import EDGE, edge_ratio, end_distance, left_in_columns
 from unbraid.product.estimator import ProductManifold
 from unbraid.product.recording import could_be_ring
 from unbraid.spectral.diagnostics import Diagnostics, LinearDiagnostics
@@ -148,6 +149,20 @@ def _left(told: Told) -> Finding:
     holds = FIGURES["left_over"].holds(told.left_over)
     left = f"{told.left_over:.2g} of the variance follows" if not holds else "Nothing but noise and curvature follows"
     return measured("left_over", told.left_over, f"{left} none of the codes.")
+
+
+def small_columns(survey: Survey, encode: Encode) -> Finding:
+    """Whether columns that vary little hold what no code follows."""
+    rows = survey.sample[:WIDE_ROWS]
+    codes = encode(np.asarray(rows @ survey.look.reduction.within.T, np.float64)[:, : survey.points.shape[1]])
+    figure = left_in_columns(rows, codes)
+    words = "Columns that vary little hold nothing else."
+    if not FIGURES["small_columns"].holds(figure):
+        words = (
+            f"With each column in units of its own spread, {100 * figure:.0f} % of the variance follows none of the "
+            "codes: columns that vary little hold something else."
+        )
+    return measured("small_columns", figure, words, otherwise=None)
 
 
 def _rotation(told: Told) -> Finding:

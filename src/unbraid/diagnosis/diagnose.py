@@ -11,7 +11,7 @@ from unbraid.data.covariates import adjustment_to
 from unbraid.data.observations import Observations, observe
 from unbraid.data.order import steps
 from unbraid.data.rows import Rows
-from unbraid.diagnosis.codes import Told, code_findings, first_codes, linear_codes, loops_finding
+from unbraid.diagnosis.codes import Told, code_findings, first_codes, linear_codes, loops_finding, small_columns
 from unbraid.diagnosis.evidence import Turned, turned_by, why_unused
 from unbraid.diagnosis.findings import FOR_LOOPS, LOOPS, Diagnosis, Finding
 from unbraid.diagnosis.identified import twin_of
@@ -203,6 +203,8 @@ def _of_a_fit(
     wraps = loops[0].holds is False
     now("a first fit, and what its codes show")
     codes, encode, findings, told = (None, survey.leading, list[Finding](), None) if wraps else first_codes(survey)
+    if codes is not None and survey.is_table:
+        findings.append(small_columns(survey, encode))
     tried = turned_by(known, lambda rows: encode(survey.points_of(rows)), rng) if known.evidence else []
     if codes is None:
         known_of = (turned.findings[0] for turned in tried if turned.findings)

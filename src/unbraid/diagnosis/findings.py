@@ -22,7 +22,14 @@ WRAPS = "No: a factor wraps around, so no code can follow it without a jump; pro
 LEGEND = "+ holds   ? inconclusive   ! fails, and bears on the answer   - fails, but does little harm"
 HOLDS = {True: "holds", False: "fails", None: "inconclusive"}
 HARM = 0.01  # MCC that a failed assumption must cost to bear on the answer
-DECISIVE = ("structure", "edge", "dimension_gap", "column_share", "separability")  # whatever score is expected
+DECISIVE = (
+    "structure",
+    "edge",
+    "dimension_gap",
+    "column_share",
+    "small_columns",
+    "separability",
+)  # whatever score is expected
 ANSWERS = {
     "yes": "Yes: the factors of these data can be found.",
     "with care": "With care: the codes probably follow the factors, but check them before you rely on them.",

@@ -78,7 +78,8 @@ def verdict_of(findings: Sequence[Finding], expected: ExpectedMCC | None, *, war
     if round_ or hopeless or (expected and expected.high < GOOD):
         return "no"
     arbitrary = states.get("separability") is False  # any rotation of the codes is as good
-    if countless or arbitrary or states.get("column_share", True) is None or not expected or expected.median < GOOD:
+    units = any(states.get(key, True) is None for key in ("column_share", "small_columns"))
+    if countless or arbitrary or units or not expected or expected.median < GOOD:
         return "unsure"
     return "yes" if expected.low >= ENOUGH and not warned else "with care"
 

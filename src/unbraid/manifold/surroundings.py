@@ -24,6 +24,7 @@ THIN, THICK = 10**-1.2, 10**-0.8  # ratios of eigenvalues
 BETWEEN = 0.25  # points in between, relative to the smaller part
 FEWEST_AT_EDGES = 200  # points of which enough lie at an edge to count them
 PIECE_NEIGHBORS = 10
+MOST_COLUMNS, OF_UNITS = 200, 5.0  # times what is left in the given units: what small columns hold by themselves
 ONE_DIRECTION, SAME_SCALE = 2.5, (0.6, 1.2)  # what noise exceeds, and between which curvature and repeated rows are not
 STRAY = 4.0  # times the distance of a point to its tenth neighbour: farther points are not its neighbours
 FEWEST = 30  # points among which strays are looked for
@@ -148,6 +149,40 @@ def left_over(points: Floats, codes: Floats, n_features: int) -> tuple[float, fl
     growth = _errors(points @ vectors[:, -1:], near, twice).item() / max(values[-1], 1e-300)
     one = directions < min(ONE_DIRECTION, 0.75 * (n_features - d)) and SAME_SCALE[0] < growth < SAME_SCALE[1]
     return float(left / total), float(values[-1] / total) if one else 0.0
+
+
+def left_in_columns(rows: Floats, codes: Floats) -> float:
+    """What the codes leave unexplained of columns that vary little beside others.
+
+    As in :func:`left_over`, along one direction, but with every column in units of its own spread.
+
+    Parameters
+    ----------
+    rows : array (n, features)
+        At most 200 columns are used, drawn at random.
+    codes : array (n, d)
+
+    Returns
+    -------
+    float
+        Share of the variance; 0 if as given a fifth of it or more is left, so that the units make no difference.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> z = rng.uniform(size=(500, 2))
+    >>> X = np.c_[30 * z[:, :1] + rng.normal(size=(500, 3)), z[:, 1:] + 0.05 * rng.normal(size=(500, 9))]
+    >>> left_in_columns(X, z[:, :1]) > 0.5, left_in_columns(X, z)
+    (True, 0.0)
+    """
+    spread = rows.std(axis=0)
+    columns = np.random.default_rng(0).permutation(np.flatnonzero(spread > 0))[:MOST_COLUMNS]
+    given = np.asarray(rows[:, columns] / spread[columns].max(), dtype=np.float64)
+    equal, codes = given / given.std(axis=0), codes / np.maximum(codes.std(axis=0), 1e-300)
+    near = nearest(codes, min(2 * codes.shape[1] + 10, (len(rows) - 1) // 2))[1]
+    weights = _weights(codes, near)
+    shares = [np.linalg.eigvalsh(_errors(X, near, weights))[-1] / X.var(axis=0).sum() for X in (equal, given)]
+    return float(shares[0]) if shares[0] > OF_UNITS * shares[1] else 0.0
 
 
 def _weights(codes: Floats, near: NDArray[np.intp]) -> Floats:
