@@ -219,9 +219,8 @@ def show(found: list[dict], least: float) -> None:
         ends = sum(line.get("ends", False) for line in own)
         peers = np.array([line["isomap"] for line in own if "isomap" in line])
         beside = (peers >= least).sum(axis=0).tolist() if len(peers) else ""
-        print(
-            f"{name or 'all':36s} {len(own):5d} {sum(right):6d} {verified:9d} {sum(wrong):6d} {hidden:7d} {ends:5d}  {beside}"
-        )
+        counted = f"{len(own):5d} {sum(right):6d} {verified:9d} {sum(wrong):6d} {hidden:7d} {ends:5d}"
+        print(f"{name or 'all':36s} {counted}  {beside}")
 
 
 if __name__ == "__main__":

@@ -91,3 +91,12 @@ def test_a_column_that_counts_rows_is_left_out_unless_the_rows_are_in_its_order(
     assert np.flatnonzero(column_scale(np.c_[X, np.arange(300)]) == 0).tolist() == [20]
     ordered = X[np.argsort(X[:, 0])]
     assert not (column_scale(np.c_[ordered, np.linspace(0, 1, 300)]) is not None)
+
+
+def test_pixels_that_are_always_saturated_are_no_gaps():
+    X = sheet(500)
+    X = np.minimum((X - X.min(axis=0)) / np.quantile(X - X.min(axis=0), 0.95, axis=0), 1)  # 1 in 5 % of the rows
+    X = np.column_stack([X, np.ones(500)])  # and here in all
+    reduction, _, _, _ = reduce_rows(X.copy(), n_components=None, table=True)
+    assert np.isfinite(reduction.mean).all()
+    assert np.isfinite(reduction.components).all()

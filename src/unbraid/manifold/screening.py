@@ -153,6 +153,7 @@ def _without_gaps(sample: NDArray, gaps: Mask) -> Reduction:
     if whole.mean() >= FEWEST_WHOLE:
         rows = sample[whole]
         return fit_reduction(rows[~_odd(rows)[0]], n_components=None)
+    gaps = gaps & ~gaps.all(axis=0)  # a column that only has marks is constant
     usual = np.nanmedian(np.where(gaps, np.nan, sample), axis=0)
     rows = np.where(gaps, usual, sample)
     for _ in range(3):
