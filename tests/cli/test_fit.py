@@ -284,7 +284,7 @@ def test_sets_are_given_by_a_number_per_row(fit, tmp_path):
     assert list(ub.load(tmp_path / "run").evidence_) == ["sets"]
 
 
-def test_a_known_angle_is_declared_as_one(fit, tmp_path):
+def test_a_known_angle_is_declared_as_one(fit, tmp_path, monkeypatch, capsys):
     angle = 2 * np.pi * np.random.default_rng(0).permutation(60) / 60
     table = np.c_[np.cos(angle), np.sin(angle), np.cos(2 * angle), angle, np.degrees(angle)]
     np.savetxt(tmp_path / "x.csv", table, "%.9g", delimiter=",", header="a,b,c,angle,degrees", comments="")
@@ -294,6 +294,17 @@ def test_a_known_angle_is_declared_as_one(fit, tmp_path):
         result = fit(tmp_path / "x.csv", *options, "--factors-from", kind, "--out", tmp_path / kind[:6], quick=False)
         scores[kind] = json.loads(result.out)["mcc"]
     assert scores["angle:circle"] > 0.99 > scores["angle"]
+    out = tmp_path / "scores.json"
+    evaluate = ("evaluate", "--metrics", "mcc,mcc_spearman", "--json", out)
+    files = [tmp_path / "angle:" / name for name in ("codes.npy", "factors.npy")]
+    for given in ([tmp_path / "angle:"], [*files, "--kinds", "circle", "--code-kinds", "circle"]):
+        assert run(monkeypatch, capsys, *evaluate, *given).code == 0
+        table = json.loads(out.read_text())
+        assert [score["value"] > 0.99 > score["chance"] + 0.5 for score in table["scores"]] == [True, True]
+        assert table["kinds"] == ["circle"]
+    np.save(files[1], np.degrees(np.load(files[1])))
+    refused(run(monkeypatch, capsys, *evaluate, tmp_path / "angle:"), "radians", "354")
+    refused(run(monkeypatch, capsys, *evaluate, *files, "--kinds", "ring"), "'ring'", "'circle'")
     refused(fit(tmp_path / "x.csv", *options, "--factors-from", "degrees:circle", quick=False), "radians", "354")
     refused(fit(tmp_path / "x.csv", *options, "--factors-from", "angle:sphere", quick=False), "3 columns", "1")
 

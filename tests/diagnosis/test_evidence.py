@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.ndimage import gaussian_filter1d
 
 import unbraid as ub
 from tests.facts import facts
@@ -221,6 +222,17 @@ def test_a_recording_that_no_embedding_shows_is_learned_from_time():
     assert (found.verdict, found.method, found.rotation) == ("unsure", "contrastive", "independence")
     linear = ub.PCAICA(2, random_state=0).fit_transform(X)
     assert ub.metrics.mcc(factors, model.transform(X)) > 0.95 > ub.metrics.mcc(factors, linear) + 0.1
+
+
+def test_an_embedding_that_serves_is_kept_though_its_factors_depend_on_each_other():
+    """Place cells on a path that stays in some parts of a box for long."""
+    rng = np.random.default_rng(1)
+    speed = gaussian_filter1d(rng.normal(size=(2500, 2)), 5, axis=0)
+    place = np.abs((np.cumsum(0.05 * speed / speed.std(), axis=0) + 2 * rng.uniform(size=2)) % 2 - 1)
+    near = np.square(place[:, None] - rng.uniform(size=(60, 2))).sum(axis=2)
+    X = gaussian_filter1d(np.sqrt(rng.poisson(3 * np.exp(-near / 0.08))), 2, axis=0)
+    found = ub.diagnose(X, time=np.arange(len(X)))
+    assert (found.verdict, found.method, found["independent codes"].holds) == ("with care", "hessian-ica", False)
 
 
 def test_times_that_are_the_same_are_refused(gaussian):

@@ -350,22 +350,28 @@ def _width(part: Any) -> int:
 
 def _declared(names: list[str], parts: list[Any], kinds: list[str]) -> list[str] | None:
     """The kind of every factor, if some are declared."""
-    import numpy as np
-
     from unbraid.metrics.kinds import WIDTHS
 
     declared = []
     for name, part, kind in zip(names, parts, kinds):
         width = _width(part)
-        if kind == "circle" and np.ptp(part) > DEGREES:
-            raise ValueError(
-                f"--factors-from {name}:circle: an angle is in radians, and this one ranges over {np.ptp(part):.4g}. "
-                "Divide degrees by 57.29578."
-            )
+        if kind == "circle":
+            check_radians(part, f"--factors-from {name}:circle")
         if width % WIDTHS[kind or "interval"]:
             raise ValueError(f"--factors-from {name}:{kind}: a {kind} has {WIDTHS[kind]} columns; received {width}.")
         declared += [kind or "interval"] * (width // WIDTHS[kind or "interval"])
     return declared if any(kinds) else None
+
+
+def check_radians(angle: Any, where: str) -> None:
+    """Refuse an angle that ranges over too much to be in radians."""
+    import numpy as np
+
+    if np.ptp(angle) > DEGREES:
+        raise ValueError(
+            f"{where}: an angle is in radians, and this one ranges over {np.ptp(angle):.4g}. "
+            "Divide degrees by 57.29578."
+        )
 
 
 def _each(name: str, count: int) -> list[str]:

@@ -91,6 +91,7 @@ def save_run(run: Path, fitted: "Fitted", about: About, diagnosis: "Diagnosis | 
     keep(run, fitted.sample, fitted.sample_codes, fitted.sample_names)
     page.write(run / "report.html")
     what = {"data": _place(about.data), "method": about.method, "columns": about.columns, "decisions": about.decisions}
+    what |= {"kinds": fitted.factor_kinds, "code_kinds": fitted.factor_kinds and list(fitted.summary.kinds)}
     (run / ABOUT).write_text(json.dumps(what), encoding="utf-8")
     if fitted.sample_codes is not None:
         keep_opening(run, workspace_of([run]))
@@ -172,4 +173,4 @@ def print_outcome(fitted: "Fitted", run: Path, said: Sequence[str] = ()) -> None
         typer.echo(f"  unbraid explore {run}")
     typer.echo(f"  in Python: model = unbraid.load({str(run)!r}); model.transform(new_observations)")
     if fitted.mcc is not None:
-        typer.echo(f"  unbraid evaluate {run / 'codes.npy'} {run / 'factors.npy'}")
+        typer.echo(f"  unbraid evaluate {run}")

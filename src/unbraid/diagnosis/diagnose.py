@@ -16,19 +16,21 @@ from unbraid.diagnosis.evidence import Turned, turned_by, why_unused
 from unbraid.diagnosis.findings import FOR_LOOPS, LOOPS, Diagnosis, Finding
 from unbraid.diagnosis.identified import twin_of
 from unbraid.diagnosis.survey import MOST_FACTORS, Survey, survey_findings, survey_of
-from unbraid.diagnosis.verdict import deciding, held, labels_serve, priced, verdict_of
+from unbraid.diagnosis.verdict import GOOD, deciding, held, labels_serve, priced, verdict_of
 from unbraid.methods import COVARIATES, METHODS, method_of
 from unbraid.runtime.determinism import check_random_state, one_thread
 from unbraid.runtime.progress import heartbeat
 from unbraid.spectral.diagnostics import adjustment_concerns
 from unbraid.spectral.evidence import ROTATIONS, rotation_for
 from unbraid.spectral.selection import given_factors
+from unbraid.trust.expected import ExpectedMCC
 from unbraid.trust.theorems import theorem_of
 from unbraid.trust.warnings import warn
 
 INSTEAD = "hessian-ica"  # fitted if the recommended method does not accept a setting
 FROM_TIME = "contrastive"  # trained where an embedding does not give the factors of a recording
 FEWEST_STEPS = 2000  # rows of a recording that it needs; .99 and more on recordings of 3,000
+AGREED = 6.5  # rotation doubt of an embedding that is kept; place cells have 2 to 6.4, mixings that it misses 7.1 to 16
 INDEPENDENT = ("hessian-ica", "pca-ica")  # whose expected MCC was calibrated, among those that are recommended
 
 
@@ -156,7 +158,7 @@ def _examined(
         verdict = verdict_of(findings, told.expected_mcc if told else None, warned=bool(told and told.concerns))
     else:
         verdict = {True: "yes", False: "no", None: "unsure"}[held(findings)]
-    method, reasons = _method(verdict, survey, findings, rotation)
+    method, reasons = _method(verdict, survey, findings, rotation, told.expected_mcc if told else None)
     if survey.counts is not None and METHODS[method].family in ("spectral", "product"):
         reasons.append(f"X holds counts: distances are measured between {survey.counts}.")
     reasons += [f"{found.words} {found.remedy}" for found in findings if found.key == "noisy_ring"]
@@ -236,14 +238,16 @@ def _used(tried: list[Turned], plain: list[Finding], *, conditions: bool) -> Tur
     return None
 
 
-def _method(verdict: str, survey: Survey, findings: list[Finding], rotation: str) -> tuple[str, list[str]]:
+def _method(
+    verdict: str, survey: Survey, findings: list[Finding], rotation: str, expected: ExpectedMCC | None
+) -> tuple[str, list[str]]:
     """The name of a method and why."""
     states = {finding.assumption: finding.holds for finding in findings}
     if not states["structure"]:
         return "pca-ica", ["There is no structure to find; this shows the directions of largest variance."]
     if states.get(LOOPS) is False:
         return FOR_LOOPS, ["A factor wraps around: it needs an angle instead of a code."]
-    if verdict != "yes" and _may_learn_from_time(survey, findings):
+    if verdict != "yes" and _may_learn_from_time(survey, findings, expected):
         return FROM_TIME, [
             "The codes of an embedding depend on each other, but rows that follow each other are alike: a network that "
             "tells them from other rows finds factors that move independently, in steps that are not Gaussian, through "
@@ -272,11 +276,17 @@ def _method(verdict: str, survey: Survey, findings: list[Finding], rotation: str
     return "hessian-ica", [reason] if held(findings) else ["The data are curved, with few factors."]
 
 
-def _may_learn_from_time(survey: Survey, findings: list[Finding]) -> bool:
-    """Whether a recording is long enough, remembers, is curved, and the codes of its embedding are not independent."""
+def _may_learn_from_time(survey: Survey, findings: list[Finding], expected: ExpectedMCC | None) -> bool:
+    """Whether a recording is long enough, remembers, is curved, and the codes of its embedding are not independent.
+
+    Factors can depend on each other, as where an animal does not visit all of a box alike: an embedding of which
+    much is expected is kept if rotations under different assumptions agree on its codes.
+    """
+    agreed = any(f.key == "rotation_doubt" and f.figure is not None and f.figure <= AGREED for f in findings)
     states = {found.key: found.holds for found in findings}
     decided = survey.flat or survey.disconnected or survey.d < 2 or survey.n < FEWEST_STEPS
-    return not decided and states.get("autocorrelation") is True and states.get("dependence") is False
+    kept = decided or bool(agreed and expected and expected.median >= GOOD)
+    return not kept and states.get("autocorrelation") is True and states.get("dependence") is False
 
 
 def fit(

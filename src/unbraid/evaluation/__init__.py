@@ -1,7 +1,8 @@
 """Every metric of a representation from one pool of codes, with its error, its chance level and its ceiling."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,8 @@ def evaluate(
     metrics: str | Iterable[str] = "all",
     *,
     protocol: str | Protocol = "fast",
+    kinds: Sequence[str] | None = None,
+    code_kinds: Sequence[str] | None = None,
     progress: bool | None = None,
 ) -> Evaluation:
     """Score a representation: each metric with its 95 % interval, chance level and ceiling.
@@ -67,6 +70,9 @@ def evaluate(
     protocol : {"fast", "dlib-v1"} or Protocol
         "dlib-v1" has the sample sizes and settings of the study: minutes per metric where trees are trained. "fast" has
         the same estimands with smaller samples, and DCI by the compiled backend.
+    kinds, code_kinds : sequences of str, optional
+        What the factors and the codes are, as :func:`unbraid.metrics.mcc` takes it: ``mcc`` and ``mcc_spearman`` then
+        compare angles as angles. All other metrics, and their ceilings, treat an angle as a number.
     progress : bool, optional
         Show a progress bar; by default on a terminal.
 
@@ -90,6 +96,8 @@ def evaluate(
         )
         chosen = select(metrics, observations=observations is not None)
         sample = draw_sample(factors, codes, observations, without=seen, **rules.sizes)
+        if kinds is not None or code_kinds is not None:
+            sample = replace(sample, kinds={"kinds": kinds, "code_kinds": code_kinds})
         ideals = sample.ideals(rules.ceiling_marginal, rules.random_state)
     n_factors, n_codes = sample.pool_factors.shape[1], sample.pool_codes.shape[1]
     if n_codes < n_factors and observations is None:  # a model is recognised by its type
@@ -111,6 +119,7 @@ def evaluate(
         n_factors=n_factors,
         version=__version__,
         n_left_out=0 if seen is None else int(seen.sum()),
+        kinds=tuple(kinds or ()),
     )
     _track(found)
     return found

@@ -1,6 +1,7 @@
 """The pool of encoded samples that all metrics share, and the samples made from it for chance, ceiling and error."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -26,6 +27,8 @@ class Sample:
         Rows for metrics that train nothing, to train on, and to test on.
     pool_observations : Rows, optional
         What the codes were made from.
+    kinds : mapping
+        ``kinds`` and ``code_kinds`` of :func:`unbraid.metrics.mcc`, where some are declared.
     """
 
     pool_factors: np.ndarray
@@ -34,6 +37,7 @@ class Sample:
     train: np.ndarray
     test: np.ndarray
     pool_observations: Rows | None = None
+    kinds: Mapping[str, Sequence[str] | None] = field(default_factory=dict)
 
     @cached_property
     def factors(self) -> np.ndarray:
@@ -89,7 +93,7 @@ class Sample:
         n = self.pool_codes.shape[1]
         poorest_first = np.argsort([len(np.unique(v)) for v in values.T], kind="stable")
         kept = [poorest_first] if n >= len(poorest_first) else [poorest_first[-n:], poorest_first[:n]]
-        return [replace(self, pool_codes=codes[:, np.sort(columns)]) for columns in kept]
+        return [replace(self, pool_codes=codes[:, np.sort(columns)], kinds={}) for columns in kept]
 
 
 def _reshape(ideal: np.ndarray, values: np.ndarray, codes: np.ndarray) -> np.ndarray:

@@ -61,6 +61,8 @@ class Evaluation:
         Of unbraid.
     n_left_out : int
         Rows that were not used, as the model was fitted with their factors.
+    kinds : tuple of str
+        What the factors were declared to be; empty if nothing was declared.
     """
 
     scores: tuple[Score, ...]
@@ -72,6 +74,7 @@ class Evaluation:
     n_factors: int
     version: str
     n_left_out: int = 0
+    kinds: tuple[str, ...] = ()
 
     def __getitem__(self, name: str) -> Score:
         for score in self.scores:
@@ -107,6 +110,8 @@ class Evaluation:
         )
         if self.n_left_out:
             lines.append(f"{self.n_left_out} rows were left out: the model was fitted with their factors.")
+        if set(self.kinds) - {"interval"}:
+            lines.append("Only mcc and mcc_spearman compare angles; for the other metrics they are numbers that jump.")
         lines.append("chance: codes of other samples. ceiling: codes that determine the factors. * lower is better.")
         if any(math.isnan(s.value) for s in self.scores):
             lines.append("efficiency is accuracy(100) / accuracy(10000): it needs 10000 training samples.")

@@ -26,9 +26,9 @@ def _downstream(s: Any, p: Any, classifier: str) -> Any:
 _OF_CODES: Any = {"needs": (), "better": "low", "bounds": (0.0, inf)}
 # fmt: off
 METRICS = (
-    Metric("mcc", lambda s, p, seed: m.mcc(s.factors, s.codes),
+    Metric("mcc", lambda s, p, seed: m.mcc(s.factors, s.codes, **s.kinds),
            ("matching.mcc", "matching.match", "matching.Matching")),
-    Metric("mcc_spearman", lambda s, p, seed: m.mcc(s.factors, s.codes, kind="spearman")),
+    Metric("mcc_spearman", lambda s, p, seed: m.mcc(s.factors, s.codes, kind="spearman", **s.kinds)),
     Metric("mcc_weak", lambda s, p, seed: m.mcc(s.factors, s.codes, weak=True)),
     Metric("mcc_out_of_sample", lambda s, p, seed: m.mcc(*s.parts)),
     Metric("mig", lambda s, p, seed: m.mig(s.factors, s.codes, n_bins=p.n_bins), ("gaps.mig",)),

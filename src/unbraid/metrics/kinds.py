@@ -91,8 +91,8 @@ def kind_correlations(
 
     ``linear`` compares intervals, as columns.
     """
-    truth = _parts(factors, kinds, "kinds", "factors")
-    found = _parts(codes, ["interval"] * codes.shape[1] if code_kinds is None else code_kinds, "code_kinds", "codes")
+    truth = parts_of(factors, kinds, "kinds", "factors")
+    found = parts_of(codes, ["interval"] * codes.shape[1] if code_kinds is None else code_kinds, "code_kinds", "codes")
     compare: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
         "interval": lambda v, z: float(linear(v, z)[0, 0]),
         "circle": lambda v, z: circular_correlation(v[:, 0], z[:, 0]),
@@ -101,7 +101,8 @@ def kind_correlations(
     return np.array([[compare[k](v, z) if k == other else 0.0 for other, z in found] for k, v in truth])
 
 
-def _parts(values: np.ndarray, kinds: Sequence[str], name: str, what: str) -> list[tuple[str, np.ndarray]]:
+def parts_of(values: np.ndarray, kinds: Sequence[str], name: str, what: str) -> list[tuple[str, np.ndarray]]:
+    """The columns of each factor with its kind; ``name`` and ``what`` are for messages."""
     unknown = [kind for kind in kinds if kind not in WIDTHS]
     if unknown:
         raise ValueError(f"{name} has {unknown[0]!r}; allowed are {', '.join(map(repr, WIDTHS))}.")
