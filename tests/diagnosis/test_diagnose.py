@@ -79,6 +79,21 @@ def test_broken_assumptions_are_seen_and_never_a_yes(name):
         assert found[assumption].remedy in found.remedies
 
 
+CASES = [(False, None, "hessian-ica"), (True, False, "product-manifold")]
+
+
+@pytest.mark.parametrize(("turns", "holds", "method"), CASES)
+def test_noise_that_hides_the_edge_of_a_box_makes_no_loop_of_it(turns, holds, method):
+    """Counts of mean 1 in 200 bumps over a square, and over a torus."""
+    rng = np.random.default_rng(0)
+    away = (2 * np.pi if turns else 1) * (rng.uniform(size=(2000, 1, 2)) - rng.uniform(-0.5, 1.5, size=(200, 2)))
+    rates = 0.1 + np.exp((2 * np.cos(away) - 2 if turns else -np.square(away) / 0.18).sum(axis=2))
+    found = ub.diagnose(rng.poisson(rates / rates.mean()))
+    assert found["low noise"].holds is None
+    assert found["no closed loops"].figure < found["no closed loops"].threshold
+    assert (found["no closed loops"].holds, found.method, found.n_factors) == (holds, method, 2)
+
+
 def test_pictures_of_separate_kinds_are_no_product():
     rng = np.random.default_rng(0)
     kinds = rng.uniform(0, 200, size=(10, 8, 8))

@@ -5,7 +5,7 @@ import pytest
 from scipy.integrate import quad
 
 from unbraid.manifold.spectra import structure
-from unbraid.manifold.surroundings import edge_ratio, end_distance, off_tangent, torus
+from unbraid.manifold.surroundings import edge_ratio, end_distance, off_tangent, shows_no_edge, torus
 from unbraid.trust.support import (
     IN_CORNERS,
     ball,
@@ -70,6 +70,13 @@ def test_one_code_is_a_product(rng):
 def test_tori_have_no_edge_and_boxes_have(rng, d):
     assert edge_ratio(torus(1000, d, rng), d) < FIGURES["edge"].limit(d)
     assert edge_ratio(rng.uniform(size=(1000, d)), d) > FIGURES["edge"].limit(d)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_the_edge_of_a_noisy_box_shows_in_wide_neighbourhoods(rng, d):
+    closed, box = torus(2000, d, rng), 6 * np.pad(rng.uniform(size=(2000, d)), [(0, 0), (0, d)])
+    assert shows_no_edge(closed + 0.1 * rng.normal(size=closed.shape), d, rng)
+    assert not shows_no_edge(box + 0.1 * rng.normal(size=box.shape), d, rng)
 
 
 def test_ends_of_a_square_that_is_open_by_one_side(rng):

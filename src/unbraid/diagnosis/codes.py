@@ -9,7 +9,7 @@ from unbraid.diagnosis.findings import FOR_LOOPS, Finding, finding, measured
 from unbraid.diagnosis.survey import LOCAL_COMPONENTS, MOST_FACTORS, Survey, quietly
 from unbraid.manifold.neighbors import Floats
 from unbraid.manifold.reduction import WIDE_ROWS
-from unbraid.manifold.surroundings import EDGE, edge_ratio, end_distance, left_in_columns
+from unbraid.manifold.surroundings import EDGE, edge_ratio, end_distance, left_in_columns, shows_no_edge
 from unbraid.product.estimator import ProductManifold
 from unbraid.product.recording import could_be_ring
 from unbraid.spectral.diagnostics import Diagnostics, LinearDiagnostics
@@ -21,6 +21,7 @@ from unbraid.trust.table import FIGURES
 OF_THE_REST = ("full", "complete", "one turn")  # checks on its turn, or together with others, not on its shape
 Told = Diagnostics | LinearDiagnostics
 Encode = Callable[[Floats], Floats]  # from points in principal components to codes
+HIDING = 0.2  # share of a neighbourhood's variance off its tangent: more noise hides edges
 FEWEST = 250  # points with which a triangular distribution is distinguished from a Gaussian in most draws
 
 
@@ -78,8 +79,14 @@ def _by_edge(survey: Survey, round_: list[str], whole: bool, rng: np.random.Rand
     ratio = edge_ratio(points, d)
     ends = end_distance(points, rng) if d == 1 else np.inf
     meet = not FIGURES["end_distance"].holds(ends)
-    holds = not round_ and (whole or (edge.holds(ratio, d) and not meet))
-    if holds:
+    holds: bool | None = not round_ and (whole or (edge.holds(ratio, d) and not meet))
+    if not (holds or round_ or meet) and survey.noise > HIDING and not shows_no_edge(points, d, rng):
+        holds = None
+        words = (
+            f"The points have {100 * ratio:.0f} % of the edge of a box. Noise may hide the rest: whether a factor "
+            "wraps around cannot be told."
+        )
+    elif holds:
         words = f"All factors have ends: the points have {100 * ratio:.0f} % of the edge of a box."
     elif round_:
         words = _wraps(round_)

@@ -23,6 +23,7 @@ PART_NEIGHBORS, FEWEST_IN_PARTS = 13, 100
 THIN, THICK = 10**-1.2, 10**-0.8  # ratios of eigenvalues
 BETWEEN = 0.25  # points in between, relative to the smaller part
 FEWEST_AT_EDGES = 200  # points of which enough lie at an edge to count them
+THINNED, DRAWS = 250, 4  # points whose neighbourhoods are wide beside noise; means over draws
 PIECE_NEIGHBORS = 10
 MOST_COLUMNS, OF_UNITS = 200, 5.0  # times what is left in the given units: what small columns hold by themselves
 ONE_DIRECTION, SAME_SCALE = 2.5, (0.6, 1.2)  # what noise exceeds, and between which curvature and repeated rows are not
@@ -240,6 +241,38 @@ def _at_edge(points: Floats, d: int, rows: NDArray[np.intp]) -> NDArray[np.bool_
 def edge_ratio(points: Floats, d: int) -> float:
     """The edge of the points over that of a uniform cube of as many: near 0 for a closed manifold, 1 for a cube."""
     return edge_share(points, d) / _cube_edge(len(points), d)
+
+
+def shows_no_edge(points: Floats, d: int, rng: np.random.RandomState) -> bool:
+    """Whether few points at an edge mean that there is none, or noise may hide it.
+
+    In narrow neighbourhoods noise of the same size puts points on every side. Among fewer points they are wider, and
+    the edge of a box is there again, while a closed manifold still has none.
+
+    Parameters
+    ----------
+    points : array (n, features)
+    d : int
+    rng : numpy.random.RandomState
+        Draws about 250 of the points, up to four times.
+
+    Returns
+    -------
+    bool
+        Whether these have less than half of the least edge.
+
+    Examples
+    --------
+    >>> rng = np.random.RandomState(0)
+    >>> box, noise = rng.random_sample((2000, 2)), 0.05 * rng.standard_normal((2000, 6))
+    >>> closed = torus(2000, 2, rng) / 4
+    >>> [shows_no_edge(np.pad(flat, [(0, 0), (0, 6 - flat.shape[1])]) + noise, 2, rng) for flat in (closed, box)]
+    [True, False]
+    """
+    parts = max(1, len(points) // THINNED)
+    order = rng.permutation(len(points))
+    ratios = [edge_ratio(points[order[i::parts]], d) for i in range(min(parts, DRAWS))]
+    return bool(np.mean(ratios) < CLEARLY * FIGURES["edge"].limit(d))
 
 
 @cache

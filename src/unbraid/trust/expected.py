@@ -199,8 +199,8 @@ def guess_of(figures: dict[str, float]) -> tuple[ExpectedMCC | None, str]:
     """
     if is_closed(figures):
         return None, (
-            f"the points have {100 * figures['edge']:.0f} % of the edge of a box: a factor wraps around, or the data "
-            "are not a product; product-manifold finds such factors"
+            f"the points have {100 * figures['edge']:.0f} % of the edge of a box: a factor wraps around, which "
+            "product-manifold finds, the data are not a product, or noise hides the edge"
         )
     known = calibration()
     x = np.array([figures[name] for name in NAMES])
