@@ -30,7 +30,7 @@ from unbraid.trust.warnings import warn
 INSTEAD = "hessian-ica"  # fitted if the recommended method does not accept a setting
 FROM_TIME = "contrastive"  # trained where an embedding does not give the factors of a recording
 FEWEST_STEPS = 2000  # rows of a recording that it needs; .99 and more on recordings of 3,000
-AGREED = 6.5  # rotation doubt of an embedding that is kept; place cells have 2 to 6.4, mixings that it misses 7.1 to 16
+AGREED = 6.5  # rotation doubt of an embedding that is kept; mixings that it misses have 7 to 16
 INDEPENDENT = ("hessian-ica", "pca-ica")  # whose expected MCC was calibrated, among those that are recommended
 
 
@@ -280,12 +280,14 @@ def _may_learn_from_time(survey: Survey, findings: list[Finding], expected: Expe
     """Whether a recording is long enough, remembers, is curved, and the codes of its embedding are not independent.
 
     Factors can depend on each other, as where an animal does not visit all of a box alike: an embedding of which
-    much is expected is kept if rotations under different assumptions agree on its codes.
+    much is expected is kept if rotations under different assumptions agree on its codes. So is one of data whose noise
+    hides the distances between neighbours, which the theory of learning from time leaves out.
     """
     agreed = any(f.key == "rotation_doubt" and f.figure is not None and f.figure <= AGREED for f in findings)
     states = {found.key: found.holds for found in findings}
     decided = survey.flat or survey.disconnected or survey.d < 2 or survey.n < FEWEST_STEPS
-    kept = decided or bool(agreed and expected and expected.median >= GOOD)
+    noisy = states.get("local_isometry", False) is None
+    kept = decided or noisy or bool(agreed and expected and expected.median >= GOOD)
     return not kept and states.get("autocorrelation") is True and states.get("dependence") is False
 
 
