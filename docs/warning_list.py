@@ -31,6 +31,7 @@ ABOUT = {
     "UB11": "trust",
     "UB119": "theory/product-manifold",
     "UB12": "contrastive",
+    "UB120": "identifiability",
     "UB124": "autoencoders",
     "UB125": "autoencoders",
     "UB130": "autoencoders",

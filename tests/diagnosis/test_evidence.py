@@ -6,11 +6,13 @@ import warnings
 import numpy as np
 import pytest
 from scipy.ndimage import gaussian_filter1d
+from scipy.special import ndtr
 
 import unbraid as ub
 from tests.facts import facts
 from tests.spectral.manifolds import bent_sheets
 from unbraid.trust.theorems import FREE, THEOREMS
+from unbraid.trust.warnings import AssumptionWarning
 
 N = 600
 MIX = np.random.default_rng(7).normal(size=(2, 5))
@@ -222,6 +224,19 @@ def test_a_recording_that_no_embedding_shows_is_learned_from_time():
     assert (found.verdict, found.method, found.rotation) == ("unsure", "contrastive", "independence")
     linear = ub.PCAICA(2, random_state=0).fit_transform(X)
     assert ub.metrics.mcc(factors, model.transform(X)) > 0.95 > ub.metrics.mcc(factors, linear) + 0.1
+
+
+def test_a_factor_that_follows_the_other_later_is_not_found_by_time():
+    """The same signal ten rows apart, so that both are independent in a row: time finds their sum and difference."""
+    slow = np.convolve(np.random.default_rng(0).normal(size=2017), np.full(8, 8**-0.5), "valid")
+    z = ndtr(np.c_[slow[10:], slow[:-10]])
+    found = ub.diagnose(z @ MIX, time=np.arange(len(z)))
+    assert (found["no factor follows another"].holds, found["evidence determines the codes"].holds) == (False, True)
+    assert found.rotation == "independence"
+    with pytest.warns(AssumptionWarning, match=facts("UB120", 18)):
+        turned = ub.PCAICA(2, rotation="time").fit_transform(z @ MIX)
+    plain = ub.fit(z @ MIX, time=np.arange(len(z)), random_state=0).transform(z @ MIX)
+    assert ub.metrics.mcc(z, plain) > 0.95 > 0.75 > ub.metrics.mcc(z, turned)
 
 
 def test_an_embedding_that_serves_is_kept_though_its_factors_depend_on_each_other():

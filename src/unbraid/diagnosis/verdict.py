@@ -9,7 +9,14 @@ from unbraid.trust.theorems import theorem_of
 
 ENOUGH, GOOD = 0.8, 0.9  # "yes" if 95 % of similar data sets had an MCC above the first, "no" if below the second
 OF_CODES = ("rotation_doubt", "dependence", "raggedness", "emptiness", "separability")
-OF_EVIDENCE = ("autocorrelation", "evidence_turn", "pair_sparsity", "conditional_dependence", "labelled_rows")
+OF_EVIDENCE = (
+    "autocorrelation",
+    "lagged_turn",
+    "evidence_turn",
+    "pair_sparsity",
+    "conditional_dependence",
+    "labelled_rows",
+)
 
 
 def deciding(findings: Sequence[Finding], rotation: str) -> list[Finding]:

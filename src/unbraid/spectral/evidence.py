@@ -156,6 +156,27 @@ def autocorrelation(Z: Floats, time: NDArray[Any]) -> float:
     return float((sum(m * np.square(C).sum() for C, m in delayed) - usual) / (2 * usual) ** 0.5)
 
 
+def lagged_turn(Z: Floats, time: NDArray[Any]) -> float:
+    r"""Degrees that :func:`by_time` may be off because one factor follows another at a lag, the largest of all pairs.
+
+    With :math:`C_k` the covariances of the codes with those k steps later, a pair of codes has
+    :math:`\arctan(\|(C_k - C_k^T)_{ij} / 2\|_k / \|(C_k)_{ii} - (C_k)_{jj}\|_k)`. Independent factors have an
+    antisymmetric part by chance alone; a factor and the same one later have one half of the denominator, 27 degrees,
+    and are taken for their sum and difference.
+
+    >>> slow = np.convolve(np.random.default_rng(0).normal(size=2020), np.full(8, 8**-0.5), "valid")
+    >>> Z = np.c_[slow[10:2010], slow[:2000]]
+    >>> bool(20 < lagged_turn(whitening(Z)(Z), np.arange(2000)) < 34)
+    True
+    """
+    matrix = by_time(Z, time)
+    C = np.stack([matrix @ C @ matrix.T for C, _ in _delayed(Z, time)])
+    own = np.einsum("kii->ki", C)
+    odd = np.linalg.norm(C - C.transpose(0, 2, 1), axis=0) / 2
+    apart = np.linalg.norm(own[:, :, None] - own[:, None], axis=0)
+    return float(np.degrees(np.arctan2(odd, apart)).max())
+
+
 def effective_share(Z: Floats, time: NDArray[Any]) -> float:
     r"""The share of the rows that independent ones would need for the same precision: :math:`1 / (1 + 2 \sum_k r_k^2)`.
 
@@ -373,6 +394,8 @@ def evidence_concerns(rotation: str, Z: Floats, known: Observations) -> list[str
     if turn > FIGURES["evidence_turn"].limit():  # NaN where there is too little to tell
         what = ROTATIONS[rotation]
         found.append(format_warning("UB109", evidence=what, turn=turn, usual=FIGURES["evidence_turn"].limit()))
+    elif rotation == "time" and not FIGURES["lagged_turn"].holds(lagged := lagged_turn(Z, given)):
+        found.append(format_warning("UB120", turn=lagged, usual=FIGURES["lagged_turn"].limit()))
     return found
 
 
