@@ -92,7 +92,7 @@ class SlowVAE(CorrelatedVAE):
     Examples
     --------
     >>> import numpy as np, unbraid as ub
-    >>> X = np.cumsum(np.random.default_rng(0).laplace(size=(200, 4)), axis=0)
+    >>> X = np.cumsum(np.random.default_rng(0).laplace(size=(200, 2)), axis=0)
     >>> ub.SlowVAE(n_factors=2, max_steps=20, random_state=0).fit(X, time=np.arange(200)).transform(X).shape
     (200, 2)
     """

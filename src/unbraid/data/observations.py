@@ -256,7 +256,8 @@ def _per_row(
 
 def _labels(name: str, values: NDArray, n: int) -> NDArray:
     if values.dtype.kind == "O":  # None, NaN and NA among numbers are numbers that are not known
-        missing = np.frompyfunc(lambda value: str(value) in ("None", "nan", "<NA>", "NaT"), 1, 1)(values).astype(bool)
+        unknown = np.frompyfunc(lambda value: str(value) in ("None", "nan", "<NA>", "NaT"), 1, 1)
+        missing = np.asarray(unknown(values), dtype=bool)
         if missing.any():
             try:
                 values = np.where(missing, np.nan, values).astype(np.float64)

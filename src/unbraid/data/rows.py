@@ -181,7 +181,7 @@ class Rows:
 
     def stored(self, size: int | None = None, most: int | None = None) -> Iterator[NDArray]:
         """Blocks as they are stored; of ``size`` rows, and only the first ``most`` rows, where given."""
-        X = self.source
+        X = self.source if most is None else shared(self.source)  # a few rows may be read where the blocks are
         if not (self._draws or is_sliceable(X)):
             yield from self._given_blocks(most)
             return
