@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 LOOPS, FOR_LOOPS = FIGURES["edge"].assumption, "product-manifold"
 WRAPS = "No: a factor wraps around, so no code can follow it without a jump; product-manifold describes it by an angle."
-LEGEND = "+ holds   ? inconclusive   ! fails, and bears on the answer   - fails, but does little harm"
+LEGEND = "+ holds   ? inconclusive   ! fails, and bears on the answer   - fails, but costs little"
 HOLDS = {True: "holds", False: "fails", None: "inconclusive"}
 HARM = 0.01  # MCC that a failed assumption must cost to bear on the answer
 DECISIVE = (

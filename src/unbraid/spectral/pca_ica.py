@@ -58,7 +58,7 @@ class PCAICA(Screened):
         What is wrong with the data, or with that evidence.
     diagnostics_ : LinearDiagnostics
         How far the codes may be rotated, and the MCC to be expected.
-    outliers_, mended_, screen_, reduction_, counts_
+    outliers_, filled_, screen_, reduction_, counts_
         As :class:`HessianICA`.
     bounds_ : array (2, n_factors)
         Between which the codes of outliers stay.

@@ -1,4 +1,4 @@
-"""Rows left out, cells mended and columns scaled before a spectral fit, where they would spoil it."""
+"""Rows left out, cells filled and columns scaled before a spectral fit, where they would spoil it."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,7 @@ class Screened(Exportable):
     ----------
     outliers_ : array of int
         Rows that were left out, as they do not belong to the rest.
-    mended_ : array of int
+    filled_ : array of int
         Rows with cells that were filled, as they had no value.
     screen_ : Screen or None
         The rule for these rows; None if nothing was wrong. ``reduction_.scale`` has the scale of columns, if any.
@@ -69,7 +69,7 @@ class Screened(Exportable):
         )
 
     def _screened(self, block: NDArray) -> tuple[NDArray, NDArray[np.bool_] | None]:
-        """Rows, flat and mended, and which of them are outliers; None if there can be none."""
+        """Rows, flat and with their cells filled, and which of them are outliers; None if there can be none."""
         rows = block.reshape(len(block), -1)
         if self.screen_ is None:
             return rows, None
@@ -83,12 +83,12 @@ class Screened(Exportable):
 
     def _list_odd(self, X: Any) -> None:
         """Number the rows that are outliers, and those with a cell that was filled."""
-        odd, mended = [np.empty(0, dtype=bool)], [np.empty(0, dtype=bool)]
+        odd, filled = [np.empty(0, dtype=bool)], [np.empty(0, dtype=bool)]
         for block in self._read_new(X) if self.screen_ is not None else ():
             rows, off = self._screened(block)
             odd.append(np.zeros(len(rows), dtype=bool) if off is None else off)
-            mended.append((rows != block.reshape(len(block), -1)).any(axis=1))
-        self.outliers_, self.mended_ = (np.flatnonzero(np.concatenate(flags)) for flags in (odd, mended))
+            filled.append((rows != block.reshape(len(block), -1)).any(axis=1))
+        self.outliers_, self.filled_ = (np.flatnonzero(np.concatenate(flags)) for flags in (odd, filled))
 
     def _place(self, rows: NDArray) -> Floats:
         """The coordinates of rows; NaN for outliers."""
