@@ -326,7 +326,7 @@ class Diagnosis:
                   HOLDS[o.holds], "; ".join(o.doubts), o.cost] for o in self.options],
             )  # fmt: skip
         page.section("What was measured").table(
-            ["assumption", "", "figure", "threshold", "power", "costs (MCC)", "in words"],
+            ["assumption", "result", "figure", "threshold", "power", "costs (MCC)", "in words"],
             [[f.assumption, HOLDS[f.holds], *map(_short, (f.figure, f.threshold, f.power, f.cost)), _with_violation(f)]
              for f in self.findings],
         )  # fmt: skip
