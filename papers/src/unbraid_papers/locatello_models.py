@@ -7,7 +7,6 @@ covariance does not allow.
 """
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from unbraid import metrics
 from unbraid.evaluation.claims import Part
 from unbraid.theory import mixing_matrix
 from unbraid_papers.paper import Cell, Experiment, PaperClaim, Results, mean_part
+from unbraid_papers.sprites import pictures
 
 if TYPE_CHECKING:
     from unbraid_papers.bench import Bench
@@ -37,18 +37,6 @@ def model_cells(scale: str) -> list[Cell]:
     size = {"image_size": 32, "steps": 800, "rate": 2e-3} if scale == "small" else {
         "image_size": 64, "steps": 300_000, "rate": 1e-4}  # fmt: skip
     return [{"model": "beta-TCVAE", "beta": 4, **size, "seed": seed} for seed in range(5)]
-
-
-@lru_cache(maxsize=2)
-def pictures(image_size: int, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """dSprites (uint8) of this size, and their factors, drawn in blocks."""
-    from unbraid.datasets import load
-
-    data, by = load("dsprites", dtype="uint8"), 64 // image_size
-    blocks = [data.sample(5000, random_state=np.random.default_rng([seed, start])) for start in range(0, n, 5000)]
-    shape = (-1, image_size, by, image_size, by)
-    small = [np.round(X.reshape(shape).mean(axis=(2, 4), dtype=np.float32)) for X, _ in blocks]
-    return np.concatenate(small).astype(np.uint8), np.concatenate([v for _, v in blocks])
 
 
 def run_models(cell: Cell, bench: "Bench") -> Mapping[str, Any]:
