@@ -168,8 +168,8 @@ PAPER = Paper(
     about="Products of spheres and rotation groups in a random frame, and objects that turn under a moving light. The "
     "version 'as in the paper' is Geomancer(variant='paper'), Algorithm 1 to the letter; 'corrected', the default "
     "here, corrects the tangent spaces by a quadratic fit; spheres, failures and objects are of that one. The "
-    "dimension is given. Angles are in radians; subspaces drawn at random are about 1.3 to 1.4 away. The paper itself was "
-    "read in a review of the field; figures of the authors' code were measured with it on such data.",
+    "dimension is given. Angles are in radians; subspaces drawn at random are about 1.3 to 1.4 away. The paper itself "
+    "was read in a review of the field; figures of the authors' code were measured with it on such data.",
     experiments=(
         Experiment("sizes", "Two factors, by the number of points, three seeds.", size_cells, try_manifold, version=2),
         Experiment("spheres", "Two to five spheres, three seeds.", sphere_cells, try_manifold),
@@ -271,8 +271,8 @@ PAPER = Paper(
             "Parts of spheres are taken apart too.",
             "not in the paper", "no figure", "mean angle; a fit that warns counts as a right angle", ("caps",),
             cap_angles, most=0.2,
-            why="Its theory asks for a holonomy that is not trivial, which every part of a sphere has. A small part has "
-            "little of it, and much edge.",
+            why="Its theory asks for a holonomy that is not trivial, which every part of a sphere has. A small part "
+            "has little of it, and much edge.",
         ),
     ),
     drawings=(
@@ -280,14 +280,16 @@ PAPER = Paper(
                 ("sizes",), figures.draw_sizes),
         Drawing("spheres", "Mean angle by the number of spheres, and for what must fail.", ("spheres", "failures"),
                 figures.draw_spheres),
-        Drawing("caps", "Mean angle against how much of each of two spheres is seen, a dot per seed.", ("caps",), draw_caps),
+        Drawing("caps", "Mean angle against how much of each of two spheres is seen, a dot per seed.", ("caps",),
+                draw_caps),
         Drawing("objects", "The object, and the angle by representation; dashed is chance.", ("objects",),
                 figures.draw_objects),
     ),
     tables=(
         Table("Synthetic manifolds", ("manifold", "points", "version", "mean angle", "right count", "warned"),
               ("sizes", "spheres", "failures"), all_fits),
-        Table("Parts of two spheres", ("pole to edge", "of each sphere", "points", "mean angle", "right count", "warned"),
+        Table("Parts of two spheres", ("pole to edge", "of each sphere", "points", "mean angle", "right count",
+                                       "warned"),
               ("caps",), cap_rows),
         Table("Rendered objects", ("object", "representation", "dimensions found", "angle, given that there are two",
                                    "chance", "turn of the tangent spaces"), ("objects",), all_objects),

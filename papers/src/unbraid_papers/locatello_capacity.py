@@ -1,6 +1,7 @@
 """What an AnnealedVAE takes up as its capacity grows: position, scale, shape, rotation."""
 
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -103,7 +104,7 @@ def steps_apart(results: Results) -> dict[str, Part]:
     rows = list(results["capacity"])
     return {
         f"{one}, then {other}": mean_part(taken_up(r["curve"], other) - taken_up(r["curve"], one) for r in rows)
-        for one, other in zip(TAKEN, TAKEN[1:])
+        for one, other in pairwise(TAKEN)
     }
 
 
@@ -142,8 +143,8 @@ def draw_capacity(results: Results, bench: "Bench") -> Any:
 
 CAPACITY = Experiment(
     "capacity",
-    "AnnealedVAE with gamma = 1000 on dSprites, its capacity growing from 0 to 25 nats over the whole training: small has "
-    "pictures of 32 x 32, 10,000 steps and two seeds, paper 64 x 64, 300,000 steps and five.",
+    "AnnealedVAE with gamma = 1000 on dSprites, its capacity growing from 0 to 25 nats over the whole training: small "
+    "has pictures of 32 x 32, 10,000 steps and two seeds, paper 64 x 64, 300,000 steps and five.",
     capacity_cells,
     run_capacity,
 )
@@ -152,14 +153,14 @@ CLAIMS = (
         "annealed-takes-up-in-order",
         "As the capacity grows, AnnealedVAE takes up position, then scale, then shape, then rotation.",
         "Burgess et al., figure 3, in the section on AnnealedVAE", "at 3.1, 7.3, 15.4 and 23.8 nats",
-        "nats between one factor and the next, where a draw of the codes tells half of each", ("capacity",), steps_apart,
-        least=0.0, exclusive=True,
+        "nats between one factor and the next, where a draw of the codes tells half of each", ("capacity",),
+        steps_apart, least=0.0, exclusive=True,
         small="10,000 steps on pictures of 32 x 32; the paper grows the capacity over 100,000 or more, on 64 x 64.",
     ),
 )  # fmt: skip
 DRAWING = Drawing(
-    "capacity", "AnnealedVAE as its capacity grows. Left: what one draw of the codes tells of each factor (share of its "
-    "variance, by nearest neighbours), a line per seed. Right: nats of each code of the first seed.", ("capacity",),
+    "capacity", "AnnealedVAE as its capacity grows. Left: what one draw of the codes tells of each factor (share of "
+    "its variance, by nearest neighbours), a line per seed. Right: nats of each code of the first seed.", ("capacity",),
     draw_capacity,
 )  # fmt: skip
 TABLE = Table(

@@ -127,8 +127,8 @@ PAPER = Paper(
         ),
         Experiment(
             "compute",
-            "Five seeds of each, scored along one training: small has pictures of 32 x 32 and 10,000 steps of 64, paper "
-            "64 x 64 and 30,000. The scored pictures are not those of the training.",
+            "Five seeds of each, scored along one training: small has pictures of 32 x 32 and 10,000 steps of 64, "
+            "paper 64 x 64 and 30,000. The scored pictures are not those of the training.",
             compute_cells,
             run_compute,
             version=2,
