@@ -39,22 +39,32 @@ def model_cells(scale: str) -> list[Cell]:
     return [{"model": "beta-TCVAE", "beta": 4, **size, "seed": seed} for seed in range(5)]
 
 
-def run_models(cell: Cell, bench: "Bench") -> Mapping[str, Any]:
-    """Train, entangle the live codes, and score both."""
+def trained(cell: Cell, bench: "Bench") -> Any:
+    """The model of a cell; once it is trained, it is read from its checkpoint."""
     from unbraid import BetaTCVAE
 
     size = cell["image_size"]
-    X, _ = pictures(size, 50_000, 0)
-    model = BetaTCVAE(
+    return BetaTCVAE(
         10, beta=cell["beta"], preset="small" if size == 32 else "paper", max_steps=cell["steps"],
         learning_rate=cell["rate"], random_state=cell["seed"], checkpoint=bench.checkpoint(cell),
         progress=bench.progress,
-    ).fit(X)  # fmt: skip
-    X, factors = pictures(size, N_TEST, 1)
-    mean, log_variance = (part.astype(float) for part in model.encode(X))
-    live = model.kl_ > DEAD
+    ).fit(pictures(size, 50_000, 0)[0])  # fmt: skip
+
+
+def turn_of(live: np.ndarray) -> np.ndarray:
+    """The rotation that entangles the live codes with each other."""
     turned = np.eye(len(live))
     turned[np.ix_(live, live)] = mixing_matrix(int(live.sum()))
+    return turned
+
+
+def run_models(cell: Cell, bench: "Bench") -> Mapping[str, Any]:
+    """Train, entangle the live codes, and score both."""
+    model = trained(cell, bench)
+    X, factors = pictures(cell["image_size"], N_TEST, 1)
+    mean, log_variance = (part.astype(float) for part in model.encode(X))
+    live = model.kl_ > DEAD
+    turned = turn_of(live)
     noise = np.random.default_rng(cell["seed"]).normal(size=mean.shape)
     bench.keep(cell, mean=mean.astype(np.float32), live=live)
     found: dict[str, Any] = {"live": int(live.sum())}
