@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unbraid.evaluation.claims import Part
-from unbraid_papers.paper import Cell, Drawing, Experiment, PaperClaim, Results, Table, mean_part
+from unbraid.evaluation.claims import Part, part
+from unbraid_papers.paper import Cell, Drawing, Experiment, PaperClaim, Results, Table
 from unbraid_papers.sprites import pictures
 from unbraid_papers.watching import EVERY, seen, watched
 
@@ -64,7 +64,7 @@ def run_capacity(cell: Cell, bench: "Bench") -> Mapping[str, Any]:
     from unbraid import AnnealedVAE
 
     X, _ = pictures(cell["image_size"], N_TRAINED, 0)
-    others, factors = (part[: N_TRAIN + N_TEST] for part in pictures(cell["image_size"], 5_000, 1))
+    others, factors = (both[: N_TRAIN + N_TEST] for both in pictures(cell["image_size"], 5_000, 1))
 
     def look(means: np.ndarray, log_variances: np.ndarray) -> Mapping[str, float]:
         nats = (np.square(means) + np.exp(log_variances) - log_variances - 1).mean(axis=0) / 2
@@ -100,11 +100,11 @@ def taken_up(curve: list[dict[str, float]], factor: str) -> float:
 
 
 def steps_apart(results: Results) -> dict[str, Part]:
-    """Nats between one factor and the next, over seeds."""
-    rows = list(results["capacity"])
+    """Nats between one factor and the next, in each training."""
     return {
-        f"{one}, then {other}": mean_part(taken_up(r["curve"], other) - taken_up(r["curve"], one) for r in rows)
+        f"{one}, then {other}, seed {row['seed']}": part(taken_up(row["curve"], other) - taken_up(row["curve"], one))
         for one, other in pairwise(TAKEN)
+        for row in results["capacity"]
     }
 
 
