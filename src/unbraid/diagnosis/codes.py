@@ -156,7 +156,8 @@ def _left(told: Told) -> Finding:
     holds = FIGURES["left_over"].holds(told.left_over)
     words = "What the codes do not explain looks like noise and curvature."
     if not holds:
-        words = f"The codes do not explain {100 * told.left_over:.2g} % of the variance, which is neither noise nor curvature."
+        share = f"{100 * told.left_over:.2g} %"
+        words = f"The codes do not explain {share} of the variance, which is neither noise nor curvature."
     return measured("left_over", told.left_over, words)
 
 

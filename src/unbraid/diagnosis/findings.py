@@ -37,8 +37,8 @@ ANSWERS = {
     "unsure": "Cannot tell whether the factors of these data can be found.",
 }
 AXES = (
-    "The axes of a box cannot be checked: if your factors depend on each other, they may lie along other axes, as of a "
-    "square that stands on its corner."
+    "The axes of a box cannot be checked: if your factors depend on each other, they may be other directions, such as "
+    "the diagonals of the box that the codes fill."
 )
 
 
