@@ -92,7 +92,7 @@ def fits(seed):
             Y, rows = spoil(X.copy(), rng)
             inside = np.setdiff1d(np.arange(N), rows)
             model, codes = fitted(Y, d)
-            listed = np.union1d(model.outliers_, model.mended_)
+            listed = np.union1d(model.outliers_, model.filled_)
             try:
                 before = ub.metrics.mcc(z[inside], fitted(Y, d, outliers="keep", units="given")[0].transform(Y)[inside])
             except ValueError:

@@ -1,8 +1,11 @@
 """``.. markdown-file:: PATH``: a file of the repository, such as the changelog, as sections of a page.
 
+A link to a file of ``docs/tables`` becomes that table, below the paragraph.
+
 ``.. measured-table:: NAME``: the table of ``benchmarks/RESULTS.md`` below the line ``<!--table: NAME-->``.
 """
 
+import csv
 import re
 from pathlib import Path
 
@@ -12,6 +15,7 @@ from sphinx.util.docutils import SphinxDirective
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "RESULTS.md"
+TABLE_LINK = re.compile(r"\]\(\.\./docs/tables/([\w-]+\.csv)\)")
 
 
 def sections(text: str) -> list[nodes.Node]:
@@ -30,7 +34,7 @@ def sections(text: str) -> list[nodes.Node]:
             (at[max(at)] if at else top).append(section)
             at[depth] = section
         else:
-            (at[max(at)] if at else top).append(body(block))
+            (at[max(at)] if at else top).extend([body(block), *linked_tables(block)])
     return top
 
 
@@ -43,6 +47,14 @@ def body(block: str) -> nodes.Node:
     return paragraph(block)
 
 
+def linked_tables(block: str) -> list[nodes.Node]:
+    found: list[nodes.Node] = []
+    for name in TABLE_LINK.findall(block):
+        with (ROOT / "docs" / "tables" / name).open(encoding="utf-8", newline="") as file:
+            found.append(grid(list(csv.reader(file))))
+    return found
+
+
 def paragraph(block: str) -> nodes.Node:
     return nodes.paragraph("", "", *words(" ".join(block.split())))
 
@@ -50,6 +62,7 @@ def paragraph(block: str) -> nodes.Node:
 def words(text: str) -> list[nodes.Node]:
     """Text with `code`, **bold** words and [links](address)."""
     found: list[nodes.Node] = []
+    text = re.sub(r"\[([^]]+)\]\(\.\./docs/tables/[^)]+\)", r"\1", text)
     for part in re.split(r"(`[^`]+`|\*\*[^*]+\*\*|\[[^]]+\]\(https:[^)]+\))", text):
         if part.startswith("`"):
             found.append(nodes.literal("", part[1:-1]))
@@ -66,7 +79,11 @@ def words(text: str) -> list[nodes.Node]:
 def table(block: str) -> nodes.table:
     """A table of Markdown; its second line is the rule below the head."""
     rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in block.splitlines()]
-    head, body = rows[0], rows[2:]
+    return grid([rows[0], *rows[2:]])
+
+
+def grid(rows: list[list[str]]) -> nodes.table:
+    head, *body = rows
     group = nodes.tgroup("", *(nodes.colspec(colwidth=1) for _ in head), cols=len(head))
     group += nodes.thead("", row(head, len(head)))
     group += nodes.tbody("", *(row(cells, len(head)) for cells in body))

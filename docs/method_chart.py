@@ -3,6 +3,7 @@
 The questions stand in the order in which :func:`unbraid.diagnose` decides; ``tests/docs`` holds each row against it.
 
 The role ``:users:`pairs```: the classes whose ``fit`` takes that evidence.
+The role ``:fitted:`methods```: the methods of ``unbraid fit``.
 """
 
 from dataclasses import dataclass
@@ -145,6 +146,16 @@ class Users(SphinxRole):
         return found or [nodes.Text("none yet; checked and kept")], []
 
 
+class Fitted(SphinxRole):
+    """The methods of ``unbraid fit``."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        found: list[nodes.Node] = []
+        for name in (name for name, method in METHODS.items() if method.fits):
+            found += [nodes.Text(", " * bool(found)), nodes.literal(name, name)]
+        return found, []
+
+
 def visit_chart(self, node: chart) -> None:
     here = self.builder.current_docname
     self.body.append(drawing(lambda page: self.builder.get_relative_uri(here, page)))
@@ -159,4 +170,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_node(chart, html=(visit_chart, None), text=(skip_chart, None), latex=(skip_chart, None))
     app.add_directive("method-chart", MethodChart)
     app.add_role("users", Users())
+    app.add_role("fitted", Fitted())
     return {"parallel_read_safe": True}

@@ -22,12 +22,12 @@ def page_lines(page: dict[str, Any]) -> list[str]:
     lines = [_text(f"{page['reference']}."), "", _text(page["about"]), ""]
     lines += [".. code-block:: bash", "", f"   unbraid reproduce {name} --scale {page['scale']}", ""]
     lines += [f"Made on {page['made']} with unbraid {page['unbraid']}.", ""]
-    for image in page["images"]:
-        path = f"{name}/images/{image['file']}"
-        lines += [f".. figure:: {path}", f"   :alt: {_text(image['caption'])}", "", f"   {_text(image['caption'])}", ""]
     lines += [".. rubric:: Verdicts", "", *cards(page["claims"])]
     if page["beyond"]:
         lines += [".. rubric:: What the paper leaves open", "", *cards(page["beyond"])]
+    for image in page["images"]:
+        path = f"{name}/images/{image['file']}"
+        lines += [f".. figure:: {path}", f"   :alt: {_text(image['caption'])}", "", f"   {_text(image['caption'])}", ""]
     for table in page["tables"]:
         lines += [f".. rubric:: {_text(table['title'])}", "", *list_table(table["columns"], table["rows"])]
     lines += [".. rubric:: What was run", ""]

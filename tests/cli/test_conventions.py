@@ -129,6 +129,22 @@ def test_what_a_user_can_mend_is_a_sentence(monkeypatch, capsys, tmp_path, error
     result = run(monkeypatch, capsys, "fit", "shapes-xy", "--out", tmp_path / "run")
     assert result.code == 2
     assert "Traceback" not in result.err
+    assert ("disk" in result.err) == isinstance(error, OSError)
+
+
+def test_evaluate_scores_a_run_against_a_file_of_factors(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    factors = rng.uniform(size=(300, 2))
+    np.save("X.npy", factors @ rng.normal(size=(2, 6)))
+    np.save("factors.npy", factors)
+    assert run(monkeypatch, capsys, "fit", "X.npy", "--method", "pca-ica", "--factors", 2, "--out", "run").code == 0
+    result = run(monkeypatch, capsys, "evaluate", "run", "factors.npy", "--metrics", "mcc", "--json", "scores.json")
+    assert result.code == 0, result.err
+    assert ub.metrics.mcc(factors, np.load("run/codes.npy")) > 0.9
+    assert str(round(ub.metrics.mcc(factors, np.load("run/codes.npy")), 3)) in result.out
+    assert (refused := run(monkeypatch, capsys, "evaluate", "run")).code == 2
+    assert "run factors.npy" in refused.err, "without factors it says what to type"
 
 
 def test_evaluate_takes_options_of_the_data_set(monkeypatch, capsys, tmp_path):

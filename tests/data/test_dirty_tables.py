@@ -133,6 +133,7 @@ REFUSED = {
     "logarithms of zeros": (text(with_rows(0.0, (5,))), {"prepare": "log", "missing": "none"}, ["'log'", "row 5"]),
     "a dead row has no scale": (text(with_rows(0.0, (5,))), {"prepare": "snv", "missing": "none"}, ["'snv'", "row 5"]),
     "rows of different lengths": (text(X) + "1,2,3,4,5,6,7\n", {}, ["line 42"]),
+    "a header alone": ("a,b,c\n", {}, ["rows", "a, b, c"]),
     "a range without columns": (text(X, WAVES), {"columns": ["500:600"]}, ["500", "600", "400"]),
     "nothing but an index": ("id\n" + "\n".join(map(str, range(40))), {}, ["id", "--columns"]),
     "an unknown way to fill": (text(with_cells("")), {"fill": "magic"}, ["'magic'", "linear"]),

@@ -80,6 +80,18 @@ def test_matlab(tmp_path):
     np.testing.assert_array_equal(datasets.open(tmp_path / "b.mat")[:], X)
 
 
+def test_a_matlab_structure_is_named_with_its_fields(tmp_path):
+    scipy.io.savemat(tmp_path / "a.mat", {"recording": {"rates": X, "rat": 3}})
+    with pytest.raises(ValueError, match=facts("a.mat", "structure", "rates", "rat")):
+        datasets.open(tmp_path / "a.mat")
+
+
+@pytest.mark.parametrize(("name", "separator"), [("a.txt", "\t"), ("a.txt", ";"), ("a.dat", " ")])
+def test_text_tables_of_instruments(tmp_path, name, separator):
+    np.savetxt(tmp_path / name, X, delimiter=separator)
+    np.testing.assert_allclose(datasets.open(tmp_path / name)[:], X)
+
+
 def test_cells_and_netcdf(tmp_path):
     anndata = pytest.importorskip("anndata")
     xarray = pytest.importorskip("xarray")

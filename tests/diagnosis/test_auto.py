@@ -86,7 +86,7 @@ def test_with_a_rotation_too_the_settings_are_chosen_on_the_rows_that_were_looke
 
 def test_the_fit_has_the_number_of_factors_of_its_diagnosis(monkeypatch):
     X = np.random.default_rng(0).uniform(size=(300, 2)) @ [[1.0, 0.0, 2.0], [0.0, 1.0, 1.0]]
-    auto = import_module("unbraid.diagnosis.diagnose")
+    auto = import_module("unbraid.diagnosis.fitting")
     examine = auto.examine
     monkeypatch.setattr(auto, "examine", lambda *a, **k: (replace(examine(*a, **k)[0], n_factors=1), {}))
     assert ub.fit(X, random_state=0).n_factors_ == 1

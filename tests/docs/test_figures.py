@@ -69,5 +69,10 @@ def test_no_row_of_figures_is_on_two_pages():
     assert not repeated(rows)
 
 
+def test_every_table_is_shown():
+    text = "".join(path.read_text(encoding="utf-8") for path in (MARKDOWN[1], *PAGES))
+    assert not [path.name for path in (DOCS / "tables").glob("*.csv") if f"tables/{path.name}" not in text]
+
+
 def test_copied_rows_are_seen():
     assert repeated({"a": ["x .123 .456"], "b": ["y .456 .123"], "c": ["z .123 .789"]}) == [("a", "b", "x .123 .456")]

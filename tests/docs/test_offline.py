@@ -163,6 +163,11 @@ QUESTIONS = {
     "Which files can it read?": "files.html",
     "Does anything leave my machine?": "faq.html#does-anything-leave-my-machine",
     "How do I save and load a model?": "reference/unbraid.load.html",
+    "What about batches?": "faq.html#what-about-batches-sessions-days",
+    "How many rows do I need?": "faq.html#how-many-rows-do-i-need",
+    "My factor is an angle: what then?": "product-manifold.html",
+    "What does a code stand for?": "meaning.html",
+    "Which options has the command line?": "commands.html",
 }
 
 

@@ -39,7 +39,8 @@ def test_what_differs_makes_figures_not_comparable_and_keeps_what_they_say(value
 
 def test_the_ends_of_an_exclusive_tolerance_are_outside():
     rises = Claim("rises", "It rises.", "Figure 1", "rises", "slope", least=0.0, exclusive=True)
-    assert rises.judge({"": part(0.0)}).verdict == "cannot tell at this size"
+    assert rises.judge({"": part(0.0)}).verdict == "not reproduced"
+    assert rises.judge({"": Part(-0.2, -0.4, 0.0)}).verdict == "not reproduced"
     assert rises.judge({"": Part(0.2, 0.0, 0.4)}).verdict == "cannot tell at this size"
     assert rises.judge({"": Part(0.2, 0.1, 0.4)}).verdict == "reproduced"
     assert rises.judge({"": Part(-0.2, -0.4, -0.1)}).verdict == "not reproduced"

@@ -9,6 +9,7 @@ from unbraid.networks.coupling import CLAMPS, Affine
 from unbraid.networks.flow import conv_flow, dense_flow
 from unbraid.networks.fused import FusedForward, supports
 from unbraid.networks.fused_images import FusedImages
+from unbraid.networks.unfolding import Part, part_flow, principal_frame, rotation, unfolding_flow, with_part
 
 
 def build(shape, affine, n_models, rng):
@@ -51,6 +52,51 @@ def test_jacobian_volume_and_inverse(kind, scale, clamp, shape):
             assert volume.abs().max() == 0
         else:
             assert abs(log_det) > 1e-3
+
+
+@pytest.mark.parametrize("kind", ["gin", "whole"])
+def test_unfolding_keeps_the_volume_and_is_inverted(kind):
+    rng = np.random.default_rng(3)
+    flow = unfolding_flow(5, n_models=2 if kind == "gin" else 1)
+    if kind == "whole":
+        flow = with_part(flow, part_flow(2, 2), torch.tensor([3, 0, 1, 2, 4]))
+    theta = flow.initial(rng, identity=False).double()
+    rows = torch.from_numpy(rng.normal(size=(4, 5)))
+    codes, volume = flow.encode(theta, rows)
+    assert volume.abs().max() == 0
+    assert (flow.decode(theta, codes) - rows).abs().max() < 1e-6
+    for k in range(2):
+        one = flow.select(k)
+        torch.testing.assert_close(one.encode(theta[k : k + 1], rows)[0][0], codes[k])
+        jacobian = torch.autograd.functional.jacobian(
+            lambda row, one=one, k=k: one.forward(theta[k : k + 1], one.lay_out(row[None]))[0].flatten(), rows[0]
+        )
+        assert abs(torch.linalg.slogdet(jacobian)[1]) < 1e-6
+
+
+def test_a_part_changes_its_own_volume():
+    """The codes of the part are those of its flow; each of the others gives back an equal share of the volume."""
+    rng = np.random.default_rng(0)
+    part = part_flow(2, 1)
+    theta = part.initial(rng, identity=False).double()
+    x = torch.from_numpy(rng.normal(size=(1, 5, 6)))
+    order = torch.tensor([[4, 1, 0, 2, 3]])
+    y = Part(part, order).forward(part.unflatten(theta)[0] + sum(part.unflatten(theta)[1:], []), x)[0]
+    codes, volume = part.forward(theta, x[:, [4, 1]])
+    assert volume.abs().max() > 1e-3
+    torch.testing.assert_close(y[:, :2], codes)
+    torch.testing.assert_close(y[:, 2:], x[:, [0, 2, 3]] * (-volume / 3).exp()[:, None])
+
+
+def test_rotations_are_the_matrix_exponential_and_start_at_the_principal_components():
+    rng = np.random.default_rng(0)
+    a = torch.from_numpy(rng.uniform(-1, 1, (2, 7, 7)))
+    torch.testing.assert_close(rotation(a), torch.matrix_exp(a - a.transpose(1, 2)), atol=1e-6, rtol=0)
+    X = rng.normal(size=(500, 7)) * np.arange(1, 8)
+    codes = X @ rotation(torch.from_numpy(principal_frame(X))[None])[0].numpy().T
+    covariance = np.cov(codes.T)
+    assert np.abs(covariance - np.diag(np.diag(covariance))).max() < 1e-4
+    assert (np.diff(np.diag(covariance)) < 0).all()
 
 
 def test_the_last_scale_is_minus_the_sum_of_the_others():

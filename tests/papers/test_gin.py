@@ -10,7 +10,7 @@ from unbraid_papers import gin, self_supervised_gin
 from unbraid_papers import gin_digits as digits
 from unbraid_papers.bench import Bench
 from unbraid_papers.gin import cells, share_part
-from unbraid_papers.gin_figures import matched, true_spectrum
+from unbraid_papers.gin_figures import latents_sheet, matched, true_spectrum
 from unbraid_papers.gin_supervised import STEPS, difference
 from unbraid_papers.self_supervised_gin import Trials, follows, run_digits, shifted, turned
 from unbraid_papers.self_supervised_gin import cells as trial_cells
@@ -179,7 +179,7 @@ def test_moved_latents_change_what_they_should():
     stds[:, 5] = 0.1
     stds[:5, 6] = 0.1  # half of the digits only
     moved = digits.move_latents(Still(), means, stds, range(5, 7))
-    assert moved.shape == (2, 10, 5, 28, 28)
+    assert moved.shape == (2, 10, 9, 28, 28)
     change = digits.change_by_digit(moved)
     assert change[0] == pytest.approx(np.full(10, 0.2), abs=1e-6)
     assert digits.unevenness(change) == pytest.approx([0, 1], abs=1e-6)
@@ -231,3 +231,13 @@ def test_every_start_is_a_trial():
     codes = model.codes_of_starts(X)
     assert codes.shape == (3, 60, 4)
     np.testing.assert_allclose(codes[model.best_init_][:, model.order_], model.transform(X), atol=1e-4)
+
+
+def test_variables_are_drawn_for_ten_digits_in_seven_columns_and_a_heat_map():
+    moved = np.zeros((3, 10, len(digits.VALUES), 28, 28), np.uint8)
+    moved[0, :, 6, :, 3] = 255  # at +1, which no column shows and the heat map does
+    drawn, blank = (latents_sheet(m, 5).axes[0].images[0].get_array() for m in (moved, moved * 0))
+    assert drawn.shape == (10 * 29 - 1, 8 * 29 - 1)
+    assert (drawn[:, : 7 * 29] == blank[:, : 7 * 29]).all()
+    assert (drawn[:, 7 * 29 :] != blank[:, 7 * 29 :]).any()
+    assert [ax.get_title() for ax in latents_sheet(moved, 5).axes] == ["variable 5", "variable 6", "variable 7", ""]

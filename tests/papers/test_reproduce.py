@@ -92,7 +92,7 @@ def test_verdicts_follow_from_the_figures(paper, tmp_path):
     assert ", ".join(f"1 {verdict}" for verdict in VERDICTS) in html
     for kind, verdict in zip(("good", "look", "bad", "", "", ""), VERDICTS):
         assert f'<div class="card {kind}"><b>{verdict}</b>' in html
-    assert html.index("<figure>") < html.index('class="card') < html.index("<table>"), "pictures, cards, tables"
+    assert html.index('class="card') < html.index("<figure>") < html.index("<table>"), "cards, pictures, tables"
     assert "no-such-weights.pt" in html
 
 

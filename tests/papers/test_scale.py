@@ -5,10 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from unbraid_papers import scale_encoders
+from unbraid_papers import scale_compute, scale_encoders, watching
 from unbraid_papers.bench import Bench
 from unbraid_papers.paper import Rows
-from unbraid_papers.scale import METHODS, N_SEEDS, advantage, growth, trained
+from unbraid_papers.scale import BETAS, N_SEEDS, advantage, compute_rows, growth, late_growth, trained
+from unbraid_papers.scale_compute import run_compute
 from unbraid_papers.scale_encoders import (
     CLIP,
     COLUMNS,
@@ -27,10 +28,15 @@ from unbraid_papers.scale_encoders import (
 def results():
     """beta-VAE gains 0.1 for every 100 steps and a thousandth with every seed; VAE gains nothing."""
     trained = [
-        {"method": m, "seed": s, "steps": steps, "parameters": 7, "mig": (m != "VAE") * steps / 1000 + s / 1000}
+        {
+            "method": m,
+            "seed": s,
+            "steps": 400,
+            "parameters": 7,
+            "curve": [[steps, (m != "VAE") * steps / 1000 + s / 1000] for steps in (40, 100, 200, 400)],
+        }
         for s in range(N_SEEDS)
-        for steps in (100, 200, 400)
-        for m in METHODS
+        for m in BETAS
     ]
     encoders = [
         {"data": "dsprites", "encoder": "pixels", "mig": [0.02, 0.01, 0.03]},
@@ -41,19 +47,54 @@ def results():
 
 
 def test_growth_is_from_the_fewest_steps_to_the_most(results):
-    assert growth("beta-VAE (4)")(results)["beta-VAE (4)"] == pytest.approx((0.3, 0.3, 0.3))
+    assert growth("beta-VAE (4)")(results)["beta-VAE (4)"] == pytest.approx((0.36, 0.36, 0.36))
     assert growth("VAE")(results)["VAE"] == pytest.approx((0, 0, 0))
 
 
+def test_late_growth_is_from_a_tenth_of_the_steps_on(results):
+    rows = Rows({**row, "curve": [[10 * steps, mig] for steps, mig in row["curve"]]} for row in results["compute"])
+    assert late_growth({"compute": rows})["beta-VAE (4)"].value == pytest.approx(0.36)
+
+
 def test_a_training_that_is_not_there_yet_is_not_looked_at(results):
-    whole = Rows(row for row in results["compute"] if (row["steps"], row["seed"]) != (400, 3))
-    assert growth("beta-VAE (4)")({"compute": whole})["beta-VAE (4)"].value == pytest.approx(0.1)
+    def cut(row):
+        return row | {"curve": row["curve"][:-1]} if row["seed"] == 3 else row
+
+    whole = Rows(cut(row) for row in results["compute"])
+    assert growth("beta-VAE (4)")({"compute": whole})["beta-VAE (4)"].value == pytest.approx(0.16)
 
 
-def test_methods_are_compared_seed_by_seed(results):
+def test_methods_are_compared_seed_by_seed_after_the_most_steps(results):
     found = advantage(results)
-    assert {name: round(p.value, 6) for name, p in found.items()} == {"200 steps": 0.2, "400 steps": 0.4}
-    assert found["200 steps"].low == pytest.approx(0.2)
+    assert list(found) == ["400 steps"]
+    assert found["400 steps"] == pytest.approx((0.4, 0.4, 0.4))
+    assert [row[0] for row in compute_rows(results)] == ["40", "100", "200", "400"]
+
+
+@pytest.fixture(scope="module")
+def short_training(tmp_path_factory):
+    """One beta-VAE of 300 steps on few pictures, scored along the way."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scale_compute, "N_TRAINED", 5_000)
+        cell = {"method": "beta-VAE (4)", "seed": 0, "image_size": 16, "steps": 300}
+        bench = Bench("small", tmp_path_factory.mktemp("scale"))
+        return cell, bench, run_compute(cell, bench)
+
+
+def test_a_training_is_scored_along_its_way_as_shorter_ones_are(short_training, monkeypatch):
+    """The score after 100 of 300 steps is that of a training of 100."""
+    cell, bench, found = short_training
+    monkeypatch.setattr(scale_compute, "N_TRAINED", 5_000)
+    assert [steps for steps, _ in found["curve"]] == [100, 200, 300]
+    shorter = run_compute(cell | {"steps": 100}, bench)
+    assert shorter["curve"] == [pytest.approx(found["curve"][0])]
+
+
+def test_scores_survive_in_the_checkpoint(short_training, monkeypatch):
+    cell, bench, found = short_training
+    monkeypatch.setattr(scale_compute, "N_TRAINED", 5_000)
+    monkeypatch.setattr(watching, "_encoded", None)  # no step is taken again, so nothing is scored again
+    assert run_compute(cell, bench)["curve"] == found["curve"]
 
 
 def test_differences_have_the_widest_interval_and_leave_out_what_is_missing(results):

@@ -90,9 +90,10 @@ def test_gaps_of_curved_data_are_filled_from_the_rest_of_the_row(cls, tmp_path):
     assert "missing" in str(model.summary().facts)
     np.testing.assert_allclose(model.filling_(gappy), X, atol=0.2 * X.std())
     masked = np.ma.masked_array(X, np.isnan(gappy))
-    np.testing.assert_array_equal(model.transform(masked), model.transform(gappy))
+    # products of the same numbers at other places in memory may round differently
+    np.testing.assert_allclose(model.transform(masked), model.transform(gappy), atol=1e-12)
     loaded = ub.load(model.save(tmp_path / "run"))
-    np.testing.assert_array_equal(loaded.transform(gappy), model.transform(gappy))
+    np.testing.assert_allclose(loaded.transform(gappy), model.transform(gappy), atol=1e-12)
 
 
 def test_a_model_of_whole_rows_refuses_gaps():

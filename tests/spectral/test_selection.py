@@ -1,5 +1,7 @@
 """Choosing k, the PCA size and the number of factors, on drawn pictures and real ones."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -75,3 +77,14 @@ def test_shapes_automatic(name, options):
         assert X.shape == (3000, 256, 256, 3)
     codes = ub.HessianICA(n_factors=2, random_state=0).fit_transform(X)
     assert ub.metrics.mcc(factors, codes) > 0.99
+
+
+def test_settings_that_were_not_tried_have_no_part_in_the_range_of_scores():
+    X = bent_sheets(200, 2)[0]
+    model = ub.HessianICA(2, random_state=0).fit(X)
+    record = model.selection_
+    skipped = replace(record.chosen, edges=np.nan, closest=np.nan, dependence=np.nan, excluded="not tried")
+    model.selection_ = replace(record, candidates=[skipped, *record.candidates])
+    words = [text for section in model.summary().sections for text in section.text]
+    assert words
+    assert "nan" not in " ".join(words)

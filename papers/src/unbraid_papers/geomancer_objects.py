@@ -74,23 +74,18 @@ def try_representation(cell: Cell, bench: Bench) -> Mapping[str, Any]:
         if seed == 0 and cell["representation"] == "pixels":
             bench.keep(cell, images=np.rint(255 * images[:8]).astype(np.uint8))
     true = product.tangents(states)
-    rng = np.random.default_rng(seed)
-    random = [np.linalg.qr(rng.standard_normal(t.shape))[0] for t in true]
-    chance = ub.metrics.subspace_angle(true, random)
     singular = np.linalg.svd(codes - codes.mean(axis=0), compute_uv=False)
     rank = int((singular > 1e-6 * singular[0]).sum())
     if rank < DIM:
-        return {
-            "found": f"collapsed to {rank} dimensions",
-            "turn": np.pi / 2,
-            "angle_given_two": chance,
-            "chance": chance,
-        }
+        chance = _better_way_round(_random_axes(np.concatenate(true, axis=2), seed), states, states, true)
+        found = f"collapsed to {rank} dimensions"
+        return {"found": found, "turn": np.pi / 2, "angle_given_two": chance, "chance": chance}
     model = ub.Geomancer(DIM, random_state=seed, progress=False).fit(codes)
+    angle, chance = angle_given_two(codes, states, true, seed)
     return {
         "found": " + ".join(str(d) for d in model.dims_) if model.determined_ else "undetermined",
         "turn": model.tangent_error_,
-        "angle_given_two": angle_given_two(codes, states, true, seed),
+        "angle_given_two": angle,
         "chance": chance,
     }
 
@@ -118,8 +113,12 @@ def regressed_states(codes: Floats, states: Floats, n_labels: int = 300) -> Floa
     return np.asarray(model.predict(Z), np.float64)
 
 
-def angle_given_two(codes: Floats, states: Floats, true: list[NDArray], seed: int) -> float:
-    """Angle of the split of the lowest eigenfield into 2 + 3 dimensions, the better way round."""
+def angle_given_two(codes: Floats, states: Floats, true: list[NDArray], seed: int) -> tuple[float, float]:
+    """Angle of the split of the lowest eigenfield into 2 + 3 dimensions, and that of random splits.
+
+    Both divide the same tangent spaces, are carried to the states by the same maps, and count the better way round:
+    all that the states give away, chance has too.
+    """
     _, near = nearest(codes, 40)
     graph, labels = symmetrised(near[:, : 2 * DIM + 2])
     graph = joined(codes, graph, labels) if labels.any() else graph
@@ -128,7 +127,18 @@ def angle_given_two(codes: Floats, states: Floats, true: list[NDArray], seed: in
     fields = lowest_fields(codes, frames.astype(np.float32), graph, 12, tol=0.01, rng=rng)
     axes, diagonals, _ = joint_diagonals(unpack(fields.fields[:, :, :1], DIM).transpose(0, 3, 1, 2))
     order = np.argsort(diagonals[:, :, 0], axis=1)
-    axes = frames @ np.take_along_axis(axes, order[:, None], axis=2)
+    found = frames @ np.take_along_axis(axes, order[:, None], axis=2)
+    angle, chance = (_better_way_round(a, codes, states, true) for a in (found, _random_axes(frames, seed)))
+    return angle, chance
+
+
+def _random_axes(frames: Floats, seed: int) -> Floats:
+    """The same spaces with axes drawn at every point."""
+    normal = np.random.default_rng([seed, 1]).standard_normal((len(frames), DIM, DIM))
+    return np.asarray(frames @ np.linalg.qr(normal)[0])
+
+
+def _better_way_round(axes: Floats, codes: Floats, states: Floats, true: list[NDArray]) -> float:
     splits = [[axes[:, :, :2], axes[:, :, 2:]], [axes[:, :, 3:], axes[:, :, :3]]]
     if codes is states:
         return float(min(ub.metrics.subspace_angle(true, split) for split in splits))

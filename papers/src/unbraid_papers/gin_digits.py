@@ -7,7 +7,11 @@ import numpy as np
 from unbraid_papers.bench import Bench
 from unbraid_papers.paper import Cell
 
-VALUES = np.array([-2.0, -1.0, 0.0, 1.0, 2.0])
+VALUES = np.array([-2, -4 / 3, -1, -2 / 3, 0, 2 / 3, 1, 4 / 3, 2])
+SEVEN, WHOLE = (
+    [0, 1, 3, 4, 5, 7, 8],
+    [0, 2, 4, 6, 8],
+)  # the papers' columns, and -2 to 2 by ones
 STEPS_PER_EPOCH = 250  # of MNIST, batches of 240
 SIDE = 28
 MINUTES, MORE = 4.0, 0.1  # of training at small scale: from nothing, and from a checkpoint
@@ -39,7 +43,7 @@ def class_statistics(codes: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray,
 
 
 def move_latents(model: Any, means: np.ndarray, stds: np.ndarray, which: range) -> np.ndarray:
-    """Images (latents, 10, 5, 28, 28): one latent from -2 to 2 std of each digit, the others at the digit's mean."""
+    """Images (latents, 10, 9, 28, 28): one latent by VALUES std of each digit, the others at the digit's mean."""
     codes = np.tile(means[None, :, None], (len(which), 1, len(VALUES), 1))
     for row, latent in enumerate(which):
         codes[row, :, :, latent] += VALUES * stds[:, latent, None]
@@ -49,7 +53,7 @@ def move_latents(model: Any, means: np.ndarray, stds: np.ndarray, which: range) 
 
 def change_by_digit(moved: np.ndarray) -> np.ndarray:
     """How far a latent moves each digit, (latents, 10): the distance of its images at -1 and +1."""
-    return np.linalg.norm((moved[:, :, 3] - moved[:, :, 1]).reshape(*moved.shape[:2], -1), axis=-1)
+    return np.linalg.norm((moved[:, :, 6] - moved[:, :, 2]).reshape(*moved.shape[:2], -1), axis=-1)
 
 
 def unevenness(change: np.ndarray) -> np.ndarray:

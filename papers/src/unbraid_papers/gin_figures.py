@@ -1,6 +1,6 @@
 """Drawings of the two papers on GIN."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -8,11 +8,11 @@ import numpy as np
 from unbraid.report.drawing import BLUE, GREY, RED, figure, quiet, show_sheet
 from unbraid.report.traversal import heat_map
 from unbraid_papers.bench import Bench
-from unbraid_papers.gin_digits import VALUES
-from unbraid_papers.paper import Cell, Results, Rows
+from unbraid_papers.gin_digits import SEVEN, VALUES
+from unbraid_papers.paper import Cell, Drawing, Results, Rows
 
 MOST = 300
-SHOWN_DIGITS = [0, 2, 4, 5, 7, 8]
+PANELS = 4  # latents in a figure
 COLORS = np.array([[31, 78, 121], [192, 57, 43], [39, 145, 95], [214, 137, 16], [118, 68, 138]]) / 255
 PLAIN: Cell = {"mixing": "volume-preserving", "clusters": 5, "points": 100_000, "spread": "std", "rate": 1e-2}
 
@@ -120,21 +120,34 @@ def draw_spectrum(results: Results, bench: Bench) -> Any:
 
 
 def latents_sheet(moved: np.ndarray, first: int) -> Any:
-    """Up to eight latents side by side, six digits each: at -2, 0 and 2, and what changes between -1 and +1."""
-    fig = figure(9.6, 2.1)
-    axes = fig.subplots(1, 8)
-    for number, (ax, images) in enumerate(zip(axes, moved[:, SHOWN_DIGITS])):
+    """Up to four latents side by side, as in the papers: ten digits in seven columns, and the change from -1 to 1."""
+    fig = figure(10.4, 3.5)
+    axes = fig.subplots(1, PANELS)
+    for number, (ax, images) in enumerate(zip(axes, moved)):
         heat = np.stack([heat_map(digit / 255, VALUES) for digit in images])[:, None]
-        show_sheet(ax, np.concatenate((images[:, ::2] / 255, heat / max(heat.max(), 1e-9)), 1))
-        ax.set_title(f"{first + number}", fontsize=9)
+        columns = ["-2", "", "", "0", "", "", "2", "change"]
+        show_sheet(ax, np.concatenate((images[:, SEVEN] / 255, heat / max(heat.max(), 1e-9)), 1), columns=columns)
+        ax.set_title(f"variable {first + number}", fontsize=9)
     for ax in axes[len(moved) :]:
         ax.axis("off")
     return fig
 
 
-def draw_variables(first: int, last: int) -> Callable[[Results, Bench], Any]:
-    """Draws the variables of digits from the first to the last of these, counted from 1."""
-    return lambda results, bench: latents_sheet(_digits(results, bench)[1]["moved"][first - 1 : last], first)
+def drawings_of_variables(figures: Mapping[int, str]) -> tuple[Drawing, ...]:
+    """A drawing of four variables each, by the first of them, counted from 1, with the paper's figures of them."""
+    return tuple(
+        Drawing(
+            f"variables-{first}-to-{first + PANELS - 1}", f"{paper}: variables {first} to {first + PANELS - 1}, seven "
+            "values from -2 to 2 standard deviations of a digit; the last column shows what changes between -1 and 1.",
+            ("digits",), draw_variables(first),
+        )
+        for first, paper in figures.items()
+    )  # fmt: skip
+
+
+def draw_variables(first: int) -> Callable[[Results, Bench], Any]:
+    """Draws four variables of digits from this one on."""
+    return lambda results, bench: latents_sheet(_digits(results, bench)[1]["moved"][first - 1 :][:PANELS], first)
 
 
 def described(results: Results) -> Iterable[tuple[Any, ...]]:

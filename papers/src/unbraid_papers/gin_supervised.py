@@ -10,6 +10,7 @@ from unbraid_papers.bench import Bench
 from unbraid_papers.digit_styles import describe, ink, slant
 from unbraid_papers.gin_digits import (
     STEPS_PER_EPOCH,
+    WHOLE,
     as_bytes,
     change_by_digit,
     class_statistics,
@@ -20,7 +21,7 @@ from unbraid_papers.gin_digits import (
 )
 from unbraid_papers.paper import Cell
 
-KEPT = 22  # latents that the paper calls informative, and samples
+KEPT, SHOWN = 22, 24  # latents that the paper calls informative, and samples; those that it shows
 GLOBAL = 8  # of them, those that it calls global
 STEPS = {"mnist": 100 * STEPS_PER_EPOCH, "emnist-digits": 95 * 1000}
 TESTED, SAMPLED = 2000, 40
@@ -39,7 +40,7 @@ def run_digits(cell: Cell, bench: Bench) -> Mapping[str, Any]:
     means, stds = class_statistics(codes, labels)
     spectrum = np.sort(np.sqrt((stds**2).mean(0)))[::-1]
     pca = np.linalg.svd(test.reshape(len(test), -1) / 255 - test.reshape(len(test), -1).mean(0) / 255)[1]
-    moved = move_latents(model, means, stds, range(KEPT))
+    moved = move_latents(model, means, stds, range(SHOWN))
     uneven = unevenness(change_by_digit(moved))
     styles = _styles(model, test, labels)
     bench.keep(
@@ -56,8 +57,8 @@ def run_digits(cell: Cell, bench: Bench) -> Mapping[str, Any]:
         "drop": model.n_informative_drop_,
         "fall": float(spectrum[10] / spectrum[43] / (pca[10] / pca[43])),
         "above_noise": model.n_above_noise_,
-        "described": describe(moved, test / 255, labels),
-        "unevenness": list(difference(uneven[GLOBAL:], uneven[:GLOBAL])),
+        "described": describe(moved[:, :, WHOLE], test / 255, labels),
+        "unevenness": list(difference(uneven[GLOBAL:KEPT], uneven[:GLOBAL])),
         **styles,
         **_noise(model, test, labels),
     }

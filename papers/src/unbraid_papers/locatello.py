@@ -1,5 +1,7 @@
 """Locatello et al. (2019): the impossibility theorem, and the five questions of the large study."""
 
+from unbraid_papers import locatello_capacity as capacity
+from unbraid_papers import locatello_efficiency as efficiency
 from unbraid_papers import locatello_models as models
 from unbraid_papers import locatello_study as study
 from unbraid_papers import locatello_theorem as theorem
@@ -16,11 +18,16 @@ PAPER = Paper(
         "pictures, six methods at six strengths, a few seeds, 800 steps. Where an interval over seeds includes "
         "the threshold of a claim, the study is too small to tell."
     ),
-    experiments=(theorem.MAP, theorem.SCORES, models.MODELS, models.STRONGEST, models.SIBLINGS, study.STUDY),
-    claims=(*theorem.CLAIMS, *models.CLAIMS, *study.CLAIMS),
+    experiments=(
+        theorem.MAP, theorem.SCORES, models.MODELS, models.STRONGEST, models.SIBLINGS, efficiency.EFFICIENCY,
+        capacity.CAPACITY, study.STUDY,
+    ),
+    claims=(*theorem.CLAIMS, *models.CLAIMS, *efficiency.CLAIMS, *capacity.CLAIMS, *study.CLAIMS),
     beyond=(*theorem.BEYOND, *models.BEYOND, *study.BEYOND),
-    drawings=DRAWINGS,
+    drawings=(*DRAWINGS, capacity.DRAWING),
     tables=(
+        capacity.TABLE,
+        efficiency.TABLE,
         Table(
             "The questions, answered from the study",
             ("question", "the paper says", "its figure", "here (95 % interval over seeds)", "verdict"),
@@ -28,4 +35,4 @@ PAPER = Paper(
             study.answer_rows,
         ),
     ),
-)
+)  # fmt: skip

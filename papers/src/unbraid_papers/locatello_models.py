@@ -7,7 +7,6 @@ covariance does not allow.
 """
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from unbraid import metrics
 from unbraid.evaluation.claims import Part
 from unbraid.theory import mixing_matrix
 from unbraid_papers.paper import Cell, Experiment, PaperClaim, Results, mean_part
+from unbraid_papers.sprites import pictures
 
 if TYPE_CHECKING:
     from unbraid_papers.bench import Bench
@@ -39,34 +39,32 @@ def model_cells(scale: str) -> list[Cell]:
     return [{"model": "beta-TCVAE", "beta": 4, **size, "seed": seed} for seed in range(5)]
 
 
-@lru_cache(maxsize=2)
-def pictures(image_size: int, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """dSprites (uint8) of this size, and their factors, drawn in blocks."""
-    from unbraid.datasets import load
+def trained(cell: Cell, bench: "Bench") -> Any:
+    """The model of a cell; once it is trained, it is read from its checkpoint."""
+    from unbraid import BetaTCVAE
 
-    data, by = load("dsprites", dtype="uint8"), 64 // image_size
-    blocks = [data.sample(5000, random_state=np.random.default_rng([seed, start])) for start in range(0, n, 5000)]
-    shape = (-1, image_size, by, image_size, by)
-    small = [np.round(X.reshape(shape).mean(axis=(2, 4), dtype=np.float32)) for X, _ in blocks]
-    return np.concatenate(small).astype(np.uint8), np.concatenate([v for _, v in blocks])
+    size = cell["image_size"]
+    return BetaTCVAE(
+        10, beta=cell["beta"], preset="small" if size == 32 else "paper", max_steps=cell["steps"],
+        learning_rate=cell["rate"], random_state=cell["seed"], checkpoint=bench.checkpoint(cell),
+        progress=bench.progress,
+    ).fit(pictures(size, 50_000, 0)[0])  # fmt: skip
+
+
+def turn_of(live: np.ndarray) -> np.ndarray:
+    """The rotation that entangles the live codes with each other."""
+    turned = np.eye(len(live))
+    turned[np.ix_(live, live)] = mixing_matrix(int(live.sum()))
+    return turned
 
 
 def run_models(cell: Cell, bench: "Bench") -> Mapping[str, Any]:
     """Train, entangle the live codes, and score both."""
-    from unbraid import BetaTCVAE
-
-    size = cell["image_size"]
-    X, _ = pictures(size, 50_000, 0)
-    model = BetaTCVAE(
-        10, beta=cell["beta"], preset="small" if size == 32 else "paper", max_steps=cell["steps"],
-        learning_rate=cell["rate"], random_state=cell["seed"], checkpoint=bench.checkpoint(cell),
-        progress=bench.progress,
-    ).fit(X)  # fmt: skip
-    X, factors = pictures(size, N_TEST, 1)
+    model = trained(cell, bench)
+    X, factors = pictures(cell["image_size"], N_TEST, 1)
     mean, log_variance = (part.astype(float) for part in model.encode(X))
     live = model.kl_ > DEAD
-    turned = np.eye(len(live))
-    turned[np.ix_(live, live)] = mixing_matrix(int(live.sum()))
+    turned = turn_of(live)
     noise = np.random.default_rng(cell["seed"]).normal(size=mean.shape)
     bench.keep(cell, mean=mean.astype(np.float32), live=live)
     found: dict[str, Any] = {"live": int(live.sum())}

@@ -52,16 +52,16 @@ class Page:
                 self.images.append({"file": f"{drawing.name}.png", "caption": drawing.caption})
 
     def report(self) -> Report:
-        """The HTML page: pictures, verdicts as cards, tables."""
+        """The HTML page: verdicts as cards, pictures, tables."""
         page = Report(self.title, f"{self.reference}. Scale {self.scale}, unbraid {self.unbraid}, {self.made}.")
         page.text(self.about, f"Of {len(self.claims)} claims: {self.summary}.")
+        page.section("Verdicts").cards(map(_card, self.claims))
+        if self.beyond:
+            page.section("What the paper leaves open").cards(map(_card, self.beyond))
         if self.figures:
             page.section("Figures")
             for image in self.images:
                 page.figure(self.figures[image["file"].removesuffix(".png")], image["caption"])
-        page.section("Verdicts").cards(map(_card, self.claims))
-        if self.beyond:
-            page.section("What the paper leaves open").cards(map(_card, self.beyond))
         for table in self.tables:
             page.section(table["title"]).table(table["columns"], table["rows"])
         page.section("What was run")

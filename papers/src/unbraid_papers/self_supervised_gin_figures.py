@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from unbraid.report.drawing import BLUE, GREY, RED, figure, quiet
+from unbraid.report.drawing import BLUE, GREY, RED, figure, quiet, show_sheet
 from unbraid_papers.bench import Bench
 from unbraid_papers.gin_figures import matched, projected, scatter, spectrum
 from unbraid_papers.paper import Results
@@ -61,6 +61,15 @@ def draw_trials(results: Results, bench: Bench) -> Any:
     ax.set_xticks(range(len(kinds)), list(kinds))
     ax.set_ylabel("MCC", fontsize=8)
     quiet(ax)
+    return fig
+
+
+def draw_augmented(results: Results, bench: Bench) -> Any:
+    (row,) = results["augmented"]
+    sets = bench.kept({k: row[k] for k in ("data", "digits", "seed")})["sets"] / 255
+    fig = figure(6.4, 4.2)
+    names = ("digit", "moved", "turned", "scaled", "moved,\nturned", "moved,\nscaled", "turned,\nscaled", "all")
+    show_sheet(fig.subplots(), sets, columns=names)
     return fig
 
 

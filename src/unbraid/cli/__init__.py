@@ -3,6 +3,7 @@
 Exit codes: 0 done; 1 a bug in this program; 2 an error that the user can correct, reported in one sentence; 130 Ctrl-C.
 """
 
+import errno
 import sys
 import traceback
 from importlib import import_module
@@ -95,7 +96,9 @@ def main() -> None:
     try:
         app()
     except (ValueError, TypeError, OSError, ModuleNotFoundError, FloatingPointError) as error:
-        typer.secho(f"unbraid: {in_flags(str(error))}", fg="red", err=True)
+        full = isinstance(error, OSError) and error.errno == errno.ENOSPC
+        remedy = ". Free some space, or write to another disk." if full else ""
+        typer.secho(f"unbraid: {in_flags(str(error))}{remedy}", fg="red", err=True)
         sys.exit(2)
     except MemoryError as error:
         reason = f" ({error})" if str(error) else ""

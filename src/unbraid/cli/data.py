@@ -15,7 +15,7 @@ from unbraid.methods import EVIDENCE
 if TYPE_CHECKING:
     from unbraid.data.observations import Observations
 
-TABLES = (".csv", ".tsv", ".parquet", ".feather", ".xlsx")
+TABLES = (".csv", ".tsv", ".txt", ".dat", ".parquet", ".feather", ".xlsx")
 OF_FILES = (
     "key", "resize", "skip_unreadable", "columns", "exclude", "index", "header", "missing", "fill", "drop_missing",
     "factors_from", "divide", "prepare",
@@ -43,9 +43,9 @@ class Request:
         str,
         typer.Argument(
             metavar="DATA",
-            help="An array file (.npy, .npz, .h5, .zarr, .mat, .h5ad, .nc), a table (.csv, .tsv, .parquet, .feather, "
-            ".xlsx), a folder (or .tar) of images, an image stack or video, or the name of a data set. Rows are "
-            "observations.",
+            help="An array file (.npy, .npz, .h5, .zarr, .mat, .h5ad, .nc), a table (.csv, .tsv, .txt, .dat, .parquet, "
+            ".feather, .xlsx), a folder (or .tar) of images, an image stack or video, or the name of a data set. Rows "
+            "are observations.",
         ),
     ]
     # What is known about the rows: a .npy, .npz or .csv file, or an array or column of the same file by its name.

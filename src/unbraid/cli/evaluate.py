@@ -33,6 +33,7 @@ def evaluate(
 
     \b
     unbraid evaluate RUN                        (fitted with --factors-from: its codes and factors)
+    unbraid evaluate RUN factors.npy
     unbraid evaluate RUN --dataset dsprites
     unbraid evaluate codes.npy factors.npy --kinds circle,interval --code-kinds interval,circle
     """
@@ -45,9 +46,14 @@ def evaluate(
     if option and dataset is None:
         raise ValueError("--option needs a data set; give --dataset NAME too, or leave it out.")
     declared = {"kinds": kinds and names_in(kinds), "code_kinds": code_kinds and names_in(code_kinds)}
-    if factors is None and dataset is None and (run / "factors.npy").is_file():
-        declared = _of_run(run) | {name: given for name, given in declared.items() if given}
-        run, factors = run / "codes.npy", run / "factors.npy"
+    if dataset is None and (run / "codes.npy").is_file():
+        kept = _of_run(run)
+        if factors is not None:
+            kept["kinds"] = None  # those of the factors that it was fitted with
+        elif (run / "factors.npy").is_file():
+            factors = run / "factors.npy"
+        declared = kept | {name: given for name, given in declared.items() if given}
+        run = run / "codes.npy" if factors is not None else run
     if factors is not None:
         if dataset is not None:
             raise ValueError("give either a file of factors or --dataset, not both.")
@@ -60,7 +66,7 @@ def evaluate(
         subject, truth = ub.load(run), ub.datasets.load(dataset, **options)
     else:
         raise ValueError(
-            f"{run} cannot be scored without factors. Add their file (`unbraid evaluate codes.npy factors.npy`) "
+            f"{run} cannot be scored without factors. Add their file (`unbraid evaluate {run} factors.npy`) "
             "or the data set (`unbraid evaluate RUN --dataset NAME`)."
         )
     result = ub.evaluate(truth, subject, metrics=metrics_in(metrics), protocol=protocol, **declared)

@@ -101,7 +101,7 @@ def fit(
     unbraid fit photos/ --method beta-tcvae --steps 5000 --out run     (after Ctrl-C, the same command resumes it)
     """
     from unbraid.cli.outcome import About, default_run, free, print_outcome, record, save_run
-    from unbraid.diagnosis.diagnose import rotated
+    from unbraid.diagnosis.fitting import rotated
     from unbraid.report.fitted import measured_fit
     from unbraid.runtime.progress import progress_style
 
@@ -159,7 +159,8 @@ def _diagnosed(
 ) -> tuple["Diagnosis", "Observations", dict[str, Any], Any]:
     """What the diagnosis recommends among the methods that take the options given, the evidence that is used, the
     settings that this asks for, and where the fit can start; ``show`` prints the answer."""
-    from unbraid.diagnosis.diagnose import choose, counted, examine, start_of
+    from unbraid.diagnosis.diagnose import examine
+    from unbraid.diagnosis.fitting import choose, counted, start_of
 
     wanted = {PARAMETERS[option]: value for option, value in given.items() if value is not None}
     wanted |= assignments(assigned, "--set", "tol=0.01")

@@ -163,12 +163,15 @@ def in_flags(message: str) -> str:
 
     >>> in_flags("Raise n_neighbors to 9 or more, or give n_factors='auto' and resize=(64, 48).")
     'Raise --neighbors to 9 or more, or give --factors auto and --resize 64x48.'
+    >>> in_flags("drop_missing (--drop-missing) is for tables")
+    '--drop-missing is for tables'
     """
     if "--set" in message:  # it is about parameters by their own names
         return message
     message = _EVIDENCE.sub(r"(--\1)", message)
     message = _SETTING.sub(lambda found: f"--set {found[1] or found[2]}=...", message)
-    return _NAMED.sub(lambda found: FLAGS[found[1]], _GIVEN.sub(_as_flag, message))
+    message = _NAMED.sub(lambda found: FLAGS[found[1]], _GIVEN.sub(_as_flag, message))
+    return re.sub(r"(--[\w-]+) \(\1\)", r"\1", message)
 
 
 def _as_flag(found: re.Match) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 
 from unbraid.data.cells import column_of_cells, values_of_cells
 from unbraid.data.observations import Observations
-from unbraid.diagnosis.diagnose import fit as fit_rows
+from unbraid.diagnosis.fitting import fit as fit_rows
 from unbraid.metrics.matching import correlations
 from unbraid.runtime.extras import require
 

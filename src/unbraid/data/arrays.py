@@ -34,16 +34,21 @@ def open_array(path: Path, key: str | None) -> Opened:
 
 def damaged(path: Path, error: Exception) -> ValueError:
     """The error for a file that cannot be understood."""
-    return ValueError(f"{path} cannot be read: it is damaged, or its extension is wrong ({error}). Copy it again.")
+    return ValueError(
+        f"{path} cannot be read: it is damaged, or its extension is wrong ({str(error).strip()}). "
+        "Copy it again, or open it in another program to see what it holds."
+    )
 
 
 def choose_key(path: Path, keys: list[str], key: str | None) -> str:
     """The key asked for, or the only one there is."""
-    listed = ", ".join(keys) if keys else "none"
+    listed = ", ".join(keys)
+    if not keys:
+        raise ValueError(f"{path} holds no arrays.")
     if key is None:
         if len(keys) == 1:
             return keys[0]
-        raise ValueError(f"{path} holds {len(keys)} arrays; choose one with key. Available: {listed}.")
+        raise ValueError(f"{path} holds {len(keys)} arrays; choose one, such as key={keys[0]!r}. Available: {listed}.")
     if key not in keys:
         raise ValueError(f"{path} has no key {key!r}. Its keys: {listed}.")
     return key
@@ -51,6 +56,10 @@ def choose_key(path: Path, keys: list[str], key: str | None) -> str:
 
 def check_numbers(path: Path, dtype: np.dtype) -> None:
     """Refuse objects, text, records and dates."""
+    if dtype.names is not None:
+        raise ValueError(
+            f"{path} holds a structure, {dtype}, not numbers. Save the field that holds them as an array of its own."
+        )
     if dtype.hasobject:
         raise ValueError(f"{path} holds Python objects, which need pickle and are not read. Save numbers instead.")
     if dtype.kind not in "biufc":

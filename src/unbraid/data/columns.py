@@ -62,6 +62,8 @@ def tidy(path: Path, frame: Any, choices: Choices) -> Table:
     """
     told: list[str] = []
     left = {str(name): name for name in frame.columns}
+    if not len(frame):
+        raise ValueError(f"{path} holds no rows below the names of its columns: {listed(left)}. Copy it again.")
     given = None if choices.columns is None else picked(path, list(left), choices.columns, "columns")
     out = set(picked(path, list(left), choices.exclude, "exclude"))
     row_names = None
@@ -80,7 +82,7 @@ def tidy(path: Path, frame: Any, choices: Choices) -> Table:
             row_names = _as_names(marked[namer])
         marked = marked[[name for name in marked.columns if name not in aside]]
         told += _rising(marked)
-    if not len(marked.columns) or not len(marked):
+    if not len(marked.columns):
         raise ValueError(
             f"{path} has no column of data left: {listed(left)}. Name those that are data by columns=[...] "
             "(--columns A,B)."

@@ -15,8 +15,8 @@ from unbraid.trust.warnings import warn
 
 Reader = Callable[[np.ndarray], np.ndarray]
 KINDS = (
-    ".npy, .npz, .h5 or .hdf5, .zarr, .mat, .h5ad, .nc; tables .csv, .tsv, .parquet, .feather, .xlsx; a folder, a .tar "
-    "or a .tar.gz of images; one image stack, GIF, video or DICOM file"
+    ".npy, .npz, .h5 or .hdf5, .zarr, .mat, .h5ad, .nc; tables .csv, .tsv, .txt, .dat, .parquet, .feather, .xlsx; a "
+    "folder, a .tar or a .tar.gz of images; one image stack, GIF, video or DICOM file"
 )
 LARGE = 2**30  # bytes that are unpacked without a question
 PACKED = 200  # to one: what is large and packed more tightly holds nothing (dSprites, nearly all zero, is at 116)
@@ -124,10 +124,10 @@ def open(
     Parameters
     ----------
     path : path, array or torch data set
-        .npy, .npz, .h5/.hdf5, .zarr, .mat, .h5ad, .nc; a table (.csv, .tsv, .parquet, .feather, .xlsx); a folder of
-        images (its subfolders too, in natural order), a .tar(.gz) of images, one image stack, GIF, video or DICOM file;
-        a numpy array, or anything with a length and items (a torch ``Dataset``; of a tuple the first part is taken,
-        and tensors (channels, height, width) come with the channels last).
+        .npy, .npz, .h5/.hdf5, .zarr, .mat, .h5ad, .nc; a table (.csv, .tsv, .txt, .dat, .parquet, .feather, .xlsx); a
+        folder of images (its subfolders too, in natural order), a .tar(.gz) of images, one image stack, GIF, video or
+        DICOM file; a numpy array, or anything with a length and items (a torch ``Dataset``; of a tuple the first part
+        is taken, and tensors (channels, height, width) come with the channels last).
     key : str, optional
         Which array of an .npz, .h5, .zarr, .mat, .h5ad or .nc file; needed when there are several.
     resize : (height, width), optional
@@ -143,7 +143,7 @@ def open(
     index : str, optional
         The column that names the rows.
     header : bool, optional
-        Whether the first line of a .csv, .tsv or .xlsx file names the columns. By default its cells tell: a line of
+        Whether the first line of a text table or .xlsx file names the columns. By default its cells tell: a line of
         regular numbers (wavelengths) above others that are not is a header.
     missing : number, str or list, optional
         What marks missing values, such as -200 or "?". Without it, numbers that seem to mark them are an error that

@@ -175,11 +175,13 @@ def _sheet(pandas: Any, path: Path, header: bool | None) -> tuple[Any, list[str]
 TABLES: dict[str, Callable[[Any, Path, bool | None], tuple[Any, list[str]]]] = {
     ".csv": read_separated,
     ".tsv": read_separated,
+    ".txt": read_separated,
+    ".dat": read_separated,
     ".parquet": lambda pandas, path, header: (pandas.read_parquet(path), []),
     ".feather": lambda pandas, path, header: (pandas.read_feather(path), []),
     ".xlsx": _sheet,
 }
-WITH_LINES = (".csv", ".tsv", ".xlsx")
+WITH_LINES = (".csv", ".tsv", ".txt", ".dat", ".xlsx")
 
 
 def _mat(path: Path, key: str | None) -> Opened:

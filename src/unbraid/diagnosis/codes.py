@@ -154,8 +154,11 @@ def _density(error: float) -> Finding:
 
 def _left(told: Told) -> Finding:
     holds = FIGURES["left_over"].holds(told.left_over)
-    left = f"{told.left_over:.2g} of the variance follows" if not holds else "Nothing but noise and curvature follows"
-    return measured("left_over", told.left_over, f"{left} none of the codes.")
+    words = "What the codes do not explain looks like noise and curvature."
+    if not holds:
+        share = f"{100 * told.left_over:.2g} %"
+        words = f"The codes do not explain {share} of the variance, which is neither noise nor curvature."
+    return measured("left_over", told.left_over, words)
 
 
 def small_columns(survey: Survey, encode: Encode) -> Finding:

@@ -1,6 +1,6 @@
-"""``diagnose`` checks the assumptions of the methods on some data; ``fit`` fits the method it recommends."""
+"""``diagnose`` checks the assumptions of the methods on some data."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -12,25 +12,19 @@ from unbraid.data.observations import Observations, observe
 from unbraid.data.order import steps
 from unbraid.data.rows import Rows
 from unbraid.diagnosis.codes import Told, code_findings, first_codes, linear_codes, loops_finding, small_columns
-from unbraid.diagnosis.evidence import Turned, turned_by, why_unused
+from unbraid.diagnosis.evidence import Turned, turned_by
 from unbraid.diagnosis.findings import FOR_LOOPS, LOOPS, Diagnosis, Finding
 from unbraid.diagnosis.identified import twin_of
-from unbraid.diagnosis.survey import MOST_FACTORS, Survey, survey_findings, survey_of
-from unbraid.diagnosis.verdict import GOOD, deciding, held, labels_serve, priced, verdict_of
-from unbraid.methods import COVARIATES, METHODS, method_of
+from unbraid.diagnosis.survey import Survey, survey_findings, survey_of
+from unbraid.diagnosis.verdict import FROM_TIME, INSTEAD, deciding, held, labels_serve, method_for, priced, verdict_of
+from unbraid.methods import METHODS
 from unbraid.runtime.determinism import check_random_state, one_thread
 from unbraid.runtime.progress import heartbeat
 from unbraid.spectral.diagnostics import adjustment_concerns
-from unbraid.spectral.evidence import ROTATIONS, rotation_for
+from unbraid.spectral.evidence import rotation_for
 from unbraid.spectral.selection import given_factors
-from unbraid.trust.expected import ExpectedMCC
 from unbraid.trust.theorems import theorem_of
-from unbraid.trust.warnings import warn
 
-INSTEAD = "hessian-ica"  # fitted if the recommended method does not accept a setting
-FROM_TIME = "contrastive"  # trained where an embedding does not give the factors of a recording
-FEWEST_STEPS = 2000  # rows of a recording that it needs; .99 and more on recordings of 3,000
-AGREED = 6.5  # rotation doubt of an embedding that is kept; mixings that it misses have 7 to 16
 INDEPENDENT = ("hessian-ica", "pca-ica")  # whose expected MCC was calibrated, among those that are recommended
 
 
@@ -158,7 +152,7 @@ def _examined(
         verdict = verdict_of(findings, told.expected_mcc if told else None, warned=bool(told and told.concerns))
     else:
         verdict = {True: "yes", False: "no", None: "unsure"}[held(findings)]
-    method, reasons = _method(verdict, survey, findings, rotation, told.expected_mcc if told else None)
+    method, reasons = method_for(verdict, survey, findings, rotation, told.expected_mcc if told else None)
     if survey.counts is not None and METHODS[method].family in ("spectral", "product"):
         reasons.append(f"X holds counts: distances are measured between {survey.counts}.")
     reasons += [f"{found.words} {found.remedy}" for found in findings if found.key == "noisy_ring"]
@@ -236,234 +230,3 @@ def _used(tried: list[Turned], plain: list[Finding], *, conditions: bool) -> Tur
         if turned.serves and (turned.rotation != "condition" or needed):
             return turned
     return None
-
-
-def _method(
-    verdict: str, survey: Survey, findings: list[Finding], rotation: str, expected: ExpectedMCC | None
-) -> tuple[str, list[str]]:
-    """The name of a method and why."""
-    states = {finding.assumption: finding.holds for finding in findings}
-    if not states["structure"]:
-        return "pca-ica", ["There is no structure to find; this shows the directions of largest variance."]
-    if states.get(LOOPS) is False:
-        return FOR_LOOPS, ["A factor wraps around: it needs an angle instead of a code."]
-    if verdict != "yes" and _may_learn_from_time(survey, findings, expected):
-        return FROM_TIME, [
-            "The codes of an embedding depend on each other, but rows that follow each other are alike: a network that "
-            "tells them from other rows finds factors that move independently, in steps that are not Gaussian, through "
-            "a mixing of any shape. It is trained, which takes about a minute."
-        ]
-    if rotation != "independence":
-        embedding = "pca-ica" if survey.flat else INSTEAD
-        return embedding, [f"The codes are rotated by {rotation}: {theorem_of(embedding, rotation=rotation).sentence}"]
-    if verdict != "yes" and labels_serve(findings):
-        return "gin", [
-            "Without labels the answer would be different; the labels meet the conditions of GIN that can be checked, "
-            "and GIN needs neither a product nor non-Gaussian factors."
-        ]
-    if survey.flat:
-        exact = "exact, and " if verdict == "yes" else ""
-        return "pca-ica", [f"The data are flat: the linear method is {exact}the least sensitive to noise."]
-    if survey.disconnected:
-        return "pca-ica", [
-            "The points are disconnected, so no nonlinear method can embed them together; this is the baseline."
-        ]
-    if survey.d > MOST_FACTORS or "independent codes" not in states:
-        return "pca-ica", [
-            "There are too many factors for so few points to use a nonlinear method; this is the baseline."
-        ]
-    reason = "The data are curved, with few factors: this method is proven to work under the assumptions below."
-    return "hessian-ica", [reason] if held(findings) else ["The data are curved, with few factors."]
-
-
-def _may_learn_from_time(survey: Survey, findings: list[Finding], expected: ExpectedMCC | None) -> bool:
-    """Whether a recording is long enough, remembers, is curved, and the codes of its embedding are not independent.
-
-    Factors can depend on each other, as where an animal does not visit all of a box alike: an embedding of which
-    much is expected is kept if rotations under different assumptions agree on its codes. So is one of data whose noise
-    hides the distances between neighbours, which the theory of learning from time leaves out.
-    """
-    agreed = any(f.key == "rotation_doubt" and f.figure is not None and f.figure <= AGREED for f in findings)
-    states = {found.key: found.holds for found in findings}
-    decided = survey.flat or survey.disconnected or survey.d < 2 or survey.n < FEWEST_STEPS
-    noisy = states.get("local_isometry", False) is None
-    kept = decided or noisy or bool(agreed and expected and expected.median >= GOOD)
-    return not kept and states.get("autocorrelation") is True and states.get("dependence") is False
-
-
-def fit(
-    X: Any,
-    method: str = "auto",
-    *,
-    labels: Any = None,
-    pairs: Any = None,
-    time: Any = None,
-    sets: Any = None,
-    covariates: Any = None,
-    n_factors: int | str = "auto",
-    random_state: Any = None,
-    **settings: Any,
-) -> Any:
-    """Fit the method that :func:`~unbraid.diagnose` recommends for X, or one by its name.
-
-    After "no" the best guess is fitted, with a warning (UB101) not to trust it. If the only problem is a factor that
-    wraps around, :class:`~unbraid.ProductManifold` is fitted, and UB105 says that its codes are angles.
-
-    Parameters
-    ----------
-    X : array (n, ...), or anything that the estimators take
-    method : str
-        "auto", or a name of the table of methods, such as "hessian-ica" or "beta-vae".
-    labels, pairs, time, sets, covariates : arrays, optional
-        What is known about the rows, as in :class:`~unbraid.Observations`, which can be given as X too. A named method
-        refuses what it does not use; with "auto" the diagnosis examines it, and ``diagnosis_`` lists what was not used.
-        The spectral methods rotate their codes by it, unless ``rotation`` says otherwise: "pairs", "time", and
-        "condition" for labels ("labels" where they are factors of some rows, NaN elsewhere).
-    n_factors : int or "auto"
-        How many factors; "auto" estimates it, or means a network's own default.
-    random_state : int, RandomState, Generator or None
-        Makes the fit repeatable. The diagnosis is always repeatable, and so are the parts of it that are reused.
-    **settings
-        Parameters of the method. With "auto", a method that accepts them is chosen.
-
-    Returns
-    -------
-    estimator
-        Fitted. With "auto" its ``diagnosis_`` is the :class:`~unbraid.diagnosis.Diagnosis`, and saved with it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> z = np.random.default_rng(0).uniform(size=(600, 2))
-    >>> model = fit(z @ [[1.0, 0.0, 2.0], [0.0, 1.0, 1.0]], random_state=0)
-    >>> type(model).__name__, model.diagnosis_.verdict
-    ('PCAICA', 'yes')
-    """
-    known = observe(X, labels=labels, pairs=pairs, time=time, sets=sets, covariates=covariates)
-    if method != "auto":
-        return _fitted(method, known, n_factors, rotated(method, known, settings), random_state)
-    found, starts = examine(known, n_factors=n_factors)
-    diagnosis, known, settings = choose(found, known, settings)
-    start = start_of(diagnosis, known, settings, starts)
-    count = n_factors if start is not None else counted(diagnosis, n_factors)
-    model = _fitted(diagnosis.method, known, count, settings, random_state, start)
-    model.diagnosis_ = diagnosis
-    for name in found.evidence:
-        if name not in known.evidence and (why := why_unused(name, diagnosis)):
-            warn("UB110", evidence=name, why=why)
-    if diagnosis.only_wraps:
-        warn("UB105")
-    elif diagnosis.verdict == "no":
-        warn("UB101", causes=", ".join(diagnosis.causes), method=diagnosis.method)
-    if any(found.key == "noisy_ring" for found in diagnosis.findings):
-        warn("UB119")
-    return model
-
-
-def rotated(method: str, known: Observations, settings: dict[str, Any]) -> dict[str, Any]:
-    """The settings with the rotation that uses the evidence, if the method has one and the user chose none."""
-    if (
-        not (set(known.evidence) - {COVARIATES}) & set(method_of(method).uses)
-        or "rotation" in settings
-        or not _takes(method, ["rotation"])
-    ):
-        return settings
-    return settings | {"rotation": rotation_for(known.only(*set(known.evidence) - {COVARIATES}))}
-
-
-def start_of(diagnosis: Diagnosis, known: Observations, settings: Mapping[str, Any], starts: Mapping[str, Any]) -> Any:
-    """Where the fit can start: from what the diagnosis has embedded, or from the same points with another rotation.
-
-    Of more rows than were examined, the settings of an embedding are chosen on the examined ones: on thousands of
-    landmarks that takes minutes.
-    """
-    start, further = starts.get(diagnosis.method), set(settings) - {"n_factors"}
-    if start is None or not further:
-        return start
-    if further != {"rotation"} or start.look.complete:
-        return None
-    options = {"n_factors": diagnosis.n_factors, "rotation": settings["rotation"], "random_state": 0}
-    return METHODS[diagnosis.method].load()(**options).start_from(known.X, start.look)
-
-
-def counted(diagnosis: Diagnosis, n_factors: int | str) -> int | str:
-    """The number of factors to fit: the one of the diagnosis, where the method would estimate it once more."""
-    estimates = METHODS[diagnosis.method].family == "spectral"
-    return diagnosis.n_factors if n_factors == "auto" and estimates and diagnosis.n_factors else n_factors
-
-
-def choose(
-    diagnosis: Diagnosis, known: Observations, settings: dict[str, Any]
-) -> tuple[Diagnosis, Observations, dict[str, Any]]:
-    """What is fitted after a diagnosis: its method, the evidence that this uses, and the settings for it.
-
-    HLLE+ICA replaces a recommended method that does not accept a setting. Evidence is used if the diagnosis found that
-    it determines the codes, or recommends a method for it.
-
-    Parameters
-    ----------
-    diagnosis : Diagnosis
-    known : Observations
-    settings : dict
-        Parameters set by the user.
-
-    Returns
-    -------
-    diagnosis : Diagnosis
-        Its method is the one to fit; its reasons list the evidence that is not used.
-    known : Observations
-    settings : dict
-    """
-    if diagnosis.rotation != "independence" and "rotation" not in settings:
-        settings = settings | {"rotation": diagnosis.rotation}
-    diagnosis = _taking(replace(diagnosis, rotation=settings.get("rotation", diagnosis.rotation)), settings)
-    by_rotation = ROTATIONS.get(settings.get("rotation", ""))
-    if diagnosis.method == FROM_TIME:
-        by_rotation, settings = "time", {"n_factors": diagnosis.n_factors} | settings
-    more = [name for name in (by_rotation, COVARIATES) if name in METHODS[diagnosis.method].uses]
-    used = known.only(*METHODS[diagnosis.method].needs, *more)
-    for name in (name for name in known.evidence if name not in used.evidence):
-        why = why_unused(name, diagnosis)
-        unused = f"The fit does not use {name}{f': {why}' if why else '.'}"
-        diagnosis = replace(diagnosis, reasons=[*diagnosis.reasons, unused])
-    return diagnosis, used, settings
-
-
-def _taking(diagnosis: Diagnosis, wanted: Collection[str]) -> Diagnosis:
-    """The diagnosis, with HLLE+ICA as its method if the recommended one does not accept all parameters."""
-    if _takes(diagnosis.method, wanted):
-        return diagnosis
-    if not _takes(INSTEAD, wanted):
-        raise ValueError(
-            f"the diagnosis recommends {diagnosis.method}, which does not accept all of {', '.join(wanted)}. Remove "
-            "the parameters of other methods, or choose the method by name."
-        )
-    given = ", ".join(name for name in wanted if not _takes(diagnosis.method, [name]))
-    reason = f"{INSTEAD} replaces {diagnosis.method}, which has no parameter {given}."
-    return replace(diagnosis, method=INSTEAD, reasons=[*diagnosis.reasons, reason])
-
-
-def _takes(method: str, wanted: Collection[str]) -> bool:
-    return set(wanted) <= set(METHODS[method].load()().get_params(deep=False))
-
-
-def _parameters(name: str, n_factors: int | str, settings: dict[str, Any]) -> dict[str, Any]:
-    """The parameters of the estimator; a network has its own default number of codes and cannot estimate one."""
-    method = method_of(name)
-    known = method.load()().get_params(deep=False)
-    unknown = [parameter for parameter in settings if parameter not in known]
-    if unknown:
-        raise ValueError(f"{name} has no parameter {', '.join(unknown)}. Its parameters: {', '.join(known)}.")
-    if "n_factors" not in known and n_factors != "auto":
-        raise ValueError(f"{name} has no parameter n_factors. Its parameters: {', '.join(known)}.")
-    wanted = "n_factors" in known and not (n_factors == "auto" and (method.trained or known["n_factors"] == "auto"))
-    return settings | ({"n_factors": n_factors} if wanted else {})
-
-
-def _fitted(
-    name: str, known: Observations, n_factors: int | str, settings: dict[str, Any], random_state: Any, start: Any = None
-) -> Any:
-    estimator = method_of(name).load()(**_parameters(name, n_factors, settings), random_state=random_state)
-    if start is not None:
-        estimator.continue_from(start)
-    return estimator.fit(known)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 LOOPS, FOR_LOOPS = FIGURES["edge"].assumption, "product-manifold"
 WRAPS = "No: a factor wraps around, so no code can follow it without a jump; product-manifold describes it by an angle."
-LEGEND = "+ holds   ? inconclusive   ! fails, and bears on the answer   - fails, but does little harm"
+LEGEND = "+ holds   ? inconclusive   ! fails, and bears on the answer   - fails, but costs little"
 HOLDS = {True: "holds", False: "fails", None: "inconclusive"}
 HARM = 0.01  # MCC that a failed assumption must cost to bear on the answer
 DECISIVE = (
@@ -37,8 +37,8 @@ ANSWERS = {
     "unsure": "Cannot tell whether the factors of these data can be found.",
 }
 AXES = (
-    "The axes of a box cannot be checked: if your factors depend on each other, they may lie along other axes, as of a "
-    "square that stands on its corner."
+    "The axes of a box cannot be checked: if your factors depend on each other, they may be other directions, such as "
+    "the diagonals of the box that the codes fill."
 )
 
 
@@ -327,7 +327,7 @@ class Diagnosis:
                   HOLDS[o.holds], "; ".join(o.doubts), o.cost] for o in self.options],
             )  # fmt: skip
         page.section("What was measured").table(
-            ["assumption", "", "figure", "threshold", "power", "costs (MCC)", "in words"],
+            ["assumption", "result", "figure", "threshold", "power", "costs (MCC)", "in words"],
             [[f.assumption, HOLDS[f.holds], *map(_short, (f.figure, f.threshold, f.power, f.cost)), _with_violation(f)]
              for f in self.findings],
         )  # fmt: skip

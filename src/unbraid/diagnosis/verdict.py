@@ -1,12 +1,17 @@
-"""The verdict on some data, from the findings, what each costs, and the score that is expected of the codes."""
+"""What the findings say together: the verdict, by what each costs and the score that is expected, and the method."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from unbraid.diagnosis.findings import DECISIVE, HARM, Finding
+from unbraid.diagnosis.findings import DECISIVE, FOR_LOOPS, HARM, LOOPS, Finding
+from unbraid.diagnosis.survey import MOST_FACTORS, Survey
 from unbraid.trust.expected import ExpectedMCC, cost_of
 from unbraid.trust.theorems import theorem_of
 
+INSTEAD = "hessian-ica"  # fitted if the recommended method does not accept a setting
+FROM_TIME = "contrastive"  # trained where an embedding does not give the factors of a recording
+FEWEST_STEPS = 2000  # rows of a recording that it needs; .99 and more on recordings of 3,000
+AGREED = 6.5  # rotation doubt of an embedding that is kept; mixings that it misses have 7 to 16
 ENOUGH, GOOD = 0.8, 0.9  # "yes" if 95 % of similar data sets had an MCC above the first, "no" if below the second
 OF_CODES = ("rotation_doubt", "dependence", "raggedness", "emptiness", "separability")
 OF_EVIDENCE = (
@@ -96,3 +101,56 @@ def labels_serve(findings: list[Finding]) -> bool:
     about = [f for f in findings if f.families == ("flows",)]
     informative = any(f.holds for f in findings if f.key in ("class_information", "evidence_turn"))
     return informative and bool(about) and all(f.holds is not False for f in about) and about[0].holds is True
+
+
+def method_for(
+    verdict: str, survey: Survey, findings: list[Finding], rotation: str, expected: ExpectedMCC | None
+) -> tuple[str, list[str]]:
+    """The name of a method and why."""
+    states = {finding.assumption: finding.holds for finding in findings}
+    if not states["structure"]:
+        return "pca-ica", ["There is no structure to find; this shows the directions of largest variance."]
+    if states.get(LOOPS) is False:
+        return FOR_LOOPS, ["A factor wraps around: it needs an angle instead of a code."]
+    if verdict != "yes" and _may_learn_from_time(survey, findings, expected):
+        return FROM_TIME, [
+            "The codes of an embedding depend on each other, but rows that follow each other are alike: a network that "
+            "tells them from other rows finds factors that move independently, in steps that are not Gaussian, through "
+            "a mixing of any shape. It is trained, which takes about a minute."
+        ]
+    if rotation != "independence":
+        embedding = "pca-ica" if survey.flat else INSTEAD
+        return embedding, [f"The codes are rotated by {rotation}: {theorem_of(embedding, rotation=rotation).sentence}"]
+    if verdict != "yes" and labels_serve(findings):
+        return "gin", [
+            "Without labels the answer would be different; the labels meet the conditions of GIN that can be checked, "
+            "and GIN needs neither a product nor non-Gaussian factors."
+        ]
+    if survey.flat:
+        exact = "exact, and " if verdict == "yes" else ""
+        return "pca-ica", [f"The data are flat: the linear method is {exact}the least sensitive to noise."]
+    if survey.disconnected:
+        return "pca-ica", [
+            "The points are disconnected, so no nonlinear method can embed them together; this is the baseline."
+        ]
+    if survey.d > MOST_FACTORS or "independent codes" not in states:
+        return "pca-ica", [
+            "There are too many factors for so few points to use a nonlinear method; this is the baseline."
+        ]
+    reason = "The data are curved, with few factors: this method is proven to work under the assumptions below."
+    return "hessian-ica", [reason] if held(findings) else ["The data are curved, with few factors."]
+
+
+def _may_learn_from_time(survey: Survey, findings: list[Finding], expected: ExpectedMCC | None) -> bool:
+    """Whether a recording is long enough, remembers, is curved, and the codes of its embedding are not independent.
+
+    Factors can depend on each other, as where an animal does not visit all of a box alike: an embedding of which
+    much is expected is kept if rotations under different assumptions agree on its codes. So is one of data whose noise
+    hides the distances between neighbours, which the theory of learning from time leaves out.
+    """
+    agreed = any(f.key == "rotation_doubt" and f.figure is not None and f.figure <= AGREED for f in findings)
+    states = {found.key: found.holds for found in findings}
+    decided = survey.flat or survey.disconnected or survey.d < 2 or survey.n < FEWEST_STEPS
+    noisy = states.get("local_isometry", False) is None
+    kept = decided or noisy or bool(agreed and expected and expected.median >= GOOD)
+    return not kept and states.get("autocorrelation") is True and states.get("dependence") is False

@@ -126,6 +126,8 @@ class Claim:
         """Whether a part agrees with the paper; None if its interval includes the threshold or is unknown."""
         if any(isnan(x) for x in figure):
             return None
+        if self.exclusive and (figure.high == self.least or figure.low == self.most):
+            return False
         inside = self.least <= figure.low and figure.high <= self.most
         if inside and not (self.exclusive and {figure.low, figure.high} & {self.least, self.most}):
             return True

@@ -14,14 +14,22 @@ from unbraid.flows.conditions import Classes, Condition, Continuous, SoftLabels
 from unbraid.flows.density import Density
 from unbraid.flows.families import FAMILIES, class_nll, class_parameters, log_densities, one_hot
 from unbraid.flows.leftover import MOST_CODES, leftover, warn_of_leftover
-from unbraid.flows.spectrum import agreement, class_information, found_again, warn_of_disagreement
+from unbraid.flows.spectrum import (
+    agreement,
+    class_information,
+    count_above_noise,
+    found_again,
+    warn_of_disagreement,
+)
 from unbraid.flows.summary import sampled
-from unbraid.flows.training import encode_on_device
+from unbraid.flows.training import ConditionBatches, FlowTrainer, encode_on_device
 from unbraid.methods import method_of_class
 from unbraid.networks.flow import Flow
+from unbraid.networks.unfolding import part_flow, principal_frame, with_part
 
 TIE = 0.1  # nats per point: what 2,000 held-out points cannot tell apart
 COMPARED = 1000  # held-out points whose codes are compared from start to start
+PART_NOISE = 0.03  # of the informative codes' std, when they are unfolded
 MOST_IMAGES = 8000  # whose codes are described; each takes some milliseconds
 
 
@@ -46,7 +54,14 @@ class ConditionalFlow(Density):
         X, values = X[kept], labels.values[kept]
         seed = self._seed()
         split, architecture, training, after = self._streams(seed)
-        flow = self._build(architecture, self.n_init)
+        unfolds = self.architecture == "unfolding"
+        if unfolds and (labels.kind == "continuous" or len(self._network_shape) > 1):
+            raise ValueError(
+                "architecture='unfolding' needs classes or soft labels, and rows of numbers. Use architecture='auto'."
+            )
+        flow = self._build(architecture, 1 if unfolds else self.n_init)
+        if unfolds:
+            flow.layers[0].start = principal_frame(X)
         self._set_noise(X)
         if labels.kind == "classes" and len(labels.classes) > 1:
             checks.warn_of_small_classes(values, labels.classes)
@@ -62,9 +77,49 @@ class ConditionalFlow(Density):
         evaluate = self._evaluation(flow, condition, rows, values, (train, held), labels, split)
         identity = self._flow_identity(seed, given, flow)
         some = rows[torch.from_numpy(held[:COMPARED])]
-        self._train(condition, take, evaluate, flow, training, identity, self._chooser(flow, some))
+        trainer = self._train(condition, take, evaluate, flow, training, identity, self._chooser(flow, some))
+        if unfolds and not self.stopped_.startswith("max_seconds"):
+            self._unfold(trainer, rows, values, labels, (train, held), training)
         self._describe(X, values, labels, after)
         return self
+
+    def _unfold(
+        self, trainer: FlowTrainer, rows: Tensor, values: np.ndarray, labels: Labels,
+        split: tuple[np.ndarray, np.ndarray], rng: np.random.Generator,
+    ) -> None:  # fmt: skip
+        """Train ``n_init`` flows on the informative codes alone; the rest takes up the change of volume.
+
+        The codes that carry noise only are steep walls: a common step of Adam cannot be both small enough for them and
+        large enough to reshape the others. After this nothing that moves the informative codes can hit a wall.
+        """
+        r = encode_on_device(trainer.flow, trainer.theta, rows)[0][0]
+        above = self._above_noise(r.numpy(), rng)
+        order = torch.from_numpy(np.argsort(-above, kind="stable"))
+        k = count_above_noise(above[order]).n if isinstance(self.n_factors, str) else int(self.n_factors)
+        if not 2 <= k < len(order):
+            return
+        codes = r[:, order[:k]].contiguous()
+        noise = PART_NOISE * float((codes - codes.mean(0)).square().mean().sqrt())
+        part = part_flow(k, self.n_init)
+        condition, picked = self._condition(labels.kind, values[split[0]]), torch.from_numpy(split[0])
+        source = ConditionBatches(
+            condition, lambda index, _: codes[picked[torch.from_numpy(index)]], noise, rng, trainer.device
+        )
+        evaluate = self._evaluation(part, condition, codes, values, split, labels, rng, noise)
+        second = FlowTrainer(part, source, evaluate, self._schedule(part), part.forward, trainer.device)
+        for done in range(self.max_steps):
+            second.step(done)
+            if second.stopped:
+                break
+        scores = np.array(evaluate(second.theta, second.extra))
+        whole = with_part(trainer.flow.to(torch.device("cpu")), part, order)
+        theta = torch.cat((trainer.theta.expand(self.n_init, -1), second.theta), 1).cpu()
+        some = rows[torch.from_numpy(split[1][:COMPARED])]
+        best = self._chooser(whole, some)(np.where(np.isfinite(scores), scores, np.inf), theta)
+        self.init_scores_, self.best_init_, self.n_unfolded_ = -scores, best, k
+        self.theta_ = theta[best].numpy().copy()
+        self.permutations_ = [p[best].numpy() for p in whole.permutations]
+        self.__dict__.pop("_cached", None)
 
     def _chooser(self, flow: Flow, rows: Tensor) -> Any:
         """Of starts as likely as the best, the one whose codes agree most with the others; sets ``found_again_``.
@@ -121,12 +176,12 @@ class ConditionalFlow(Density):
 
     def _evaluation(
         self, flow: Flow, condition: Condition, rows: Tensor, values: np.ndarray, split: tuple[np.ndarray, np.ndarray],
-        labels: Labels, rng: np.random.Generator,
+        labels: Labels, rng: np.random.Generator, noise: float | None = None,
     ) -> Any:  # fmt: skip
         """-log-likelihood of held-out points under the statistics of training points, both with the data noise."""
         sizes = (3000, 1000) if rows.ndim == 4 else (5000, 2000)
         parts = [rng.permutation(index)[:size] for index, size in zip(split, sizes)]
-        noisy = [self._noisy(rows[torch.from_numpy(i)], rng) for i in parts]
+        noisy = [self._noisy(rows[torch.from_numpy(i)], rng, noise) for i in parts]
         if labels.kind == "continuous":
             at = torch.from_numpy(values[parts[1]].T.astype(np.float32))
 

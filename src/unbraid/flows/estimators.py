@@ -1,5 +1,6 @@
 """NICE, RealNVP and GIN: what tells the conditional flows apart."""
 
+from unbraid.flows.base import ARCHITECTURES
 from unbraid.flows.conditional import ConditionalFlow
 
 
@@ -119,6 +120,7 @@ class GIN(ConditionalFlow):
     """
 
     _kind = "gin"
+    _parameter_constraints = {"architecture": (*ARCHITECTURES, "unfolding")}
 
 
 class RealNVP(ConditionalFlow):

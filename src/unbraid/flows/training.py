@@ -37,7 +37,8 @@ class FlowSchedule(Schedule):
 class ConditionBatches:
     """Batches of rows that the condition draws, with noise; ``rng`` is the only source of randomness.
 
-    ``take(index, rng)`` gives the rows of a batch, (batch, *shape) float32.
+    ``take(index, rng)`` gives the rows of a batch, (batch, *shape) float32. The noise begins ten times as large and
+    falls by a constant factor in the first ``falls`` steps.
     """
 
     def __init__(
@@ -47,14 +48,17 @@ class ConditionBatches:
         noise: float,
         rng: np.random.Generator,
         device: Device,
+        falls: int = 0,
     ):
         self.condition, self.take, self.noise, self.rng, self.device = condition, take, noise, rng, device
+        self.falls = falls
 
     def draw(self, step: int = 0, log: bool = False) -> Batch:
         index = self.condition.draw(self.rng)
         rows = self.take(index, self.rng)
         if self.noise > 0:
-            rows = rows + self.noise * torch.from_numpy(self.rng.standard_normal(rows.shape, dtype=np.float32))
+            noise = self.noise * 10 ** max(0.0, 1 - step / self.falls) if self.falls else self.noise
+            rows = rows + noise * torch.from_numpy(self.rng.standard_normal(rows.shape, dtype=np.float32))
         return Batch(rows.to(self.device.torch_device), index, step, log)
 
     def get_state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:

@@ -165,7 +165,7 @@ class Reduced(NamedTuple):
 def reduce_rows(
     sample: NDArray, *, n_components: int | None, table: bool, rows: bool = True, units: bool = True
 ) -> Reduced:
-    """PCA of the rows that belong together, after columns in other units and cells without a value are mended.
+    """PCA of the rows that belong together, after columns in other units and cells without a value are filled.
 
     Parameters
     ----------

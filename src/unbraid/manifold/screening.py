@@ -87,8 +87,8 @@ class Screen:
         basis = reduction.within[: reduction.size_for(FINEST)]
         found = rows.copy()
         with np.errstate(divide="ignore", invalid="ignore"):  # a column that is left out stays as it is
-            mended = reduction.mean + _fill(centred, gaps[some], basis) / scale
-        found[some] = np.where(gaps[some] & (scale > 0), mended, rows[some])
+            filled = reduction.mean + _fill(centred, gaps[some], basis) / scale
+        found[some] = np.where(gaps[some] & (scale > 0), filled, rows[some])
         return found
 
 

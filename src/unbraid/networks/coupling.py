@@ -95,7 +95,7 @@ class Coupling:
         self.features, self.hidden, self.affine = features, hidden, affine
         self.first, self.second = features // 2, features - features // 2
         self.permutations = permutations
-        offset = torch.arange(len(permutations), device=permutations.device)[:, None] * features
+        offset = torch.arange(len(permutations), device=permutations.device)[:, None] * permutations.shape[1]
         self._gather = (permutations + offset).flatten()
         self._gather_back = (permutations.argsort(1) + offset).flatten()
 
@@ -125,6 +125,10 @@ class Coupling:
 
     def halves(self, x: Tensor) -> tuple[Tensor, ...]:
         return self.permute(x, self._gather).split((self.first, self.second), 1)
+
+    def with_permutations(self, permutations: Tensor) -> Any:
+        """The same block with other permutations, which say how many models."""
+        return type(self)(self.features, self.hidden, self.affine, permutations)
 
     def permute(self, x: Tensor, index: Tensor) -> Tensor:
         return x.flatten(0, 1).index_select(0, index).view(x.shape)

@@ -44,6 +44,8 @@ class Flow:
                 last = i % 6 >= 4
                 fan_in = prod(layer.shapes[i - i % 2][1:])
                 values = rng.uniform(-1, 1, (self.n_models, prod(shape))) / np.sqrt(fan_in)
+                if getattr(layer, "start", None) is not None:
+                    values[:] = layer.start.ravel()
                 columns.append(np.zeros_like(values) if last and identity else values)
         return torch.from_numpy(np.concatenate(columns, 1).astype(np.float32))
 
@@ -98,7 +100,7 @@ class Flow:
         rest, layers = iter(permutations), list(self.layers)
         for i, layer in enumerate(layers):
             if isinstance(layer, Coupling):
-                layers[i] = type(layer)(layer.features, layer.hidden, layer.affine, next(rest))
+                layers[i] = layer.with_permutations(next(rest))
         return type(self)(layers, self.shape, len(permutations[0]))
 
     def select(self, *models: int) -> "Flow":

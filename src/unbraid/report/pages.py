@@ -212,6 +212,9 @@ def _add_reconstructions(page: Report, sample: NDArray, codes: NDArray, model: A
 def add_trust(page: Report, fit: Fitted) -> None:
     """A section on how far to trust the codes."""
     page.section(f"How far to trust {fit.summary.title}")
+    diagnosis = getattr(fit.model, "diagnosis_", None)
+    if diagnosis is not None:
+        page.note([diagnosis.answer], "good" if diagnosis.verdict == "yes" else "look")
     if fit.concerns:
         page.note([sentence(concern) for concern in fit.concerns], "look")
     elif fit.summary.note:

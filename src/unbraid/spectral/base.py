@@ -3,24 +3,21 @@
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from unbraid.data.counts import COUNTS
-from unbraid.data.covariates import Adjustment, adjustment_to
 from unbraid.data.lazy import codes_by_blocks
-from unbraid.data.observations import Observations, data_of
+from unbraid.data.observations import data_of
 from unbraid.data.rows import Rows
 from unbraid.data.sources import is_lazy
 from unbraid.estimator.base import COUNT_OR_AUTO, RANDOM_STATE, Whole
 from unbraid.estimator.summary import Summary
-from unbraid.export.exportable import Exportable
 from unbraid.export.graphs import Graphs
 from unbraid.manifold.neighbors import Floats, diagonal_rescaling
-from unbraid.manifold.reduction import FINEST, Look, Reduced, Reduction, affordable_rows, reduce_rows, wide_rows
+from unbraid.manifold.reduction import FINEST, Look, affordable_rows, wide_rows
 from unbraid.manifold.spectra import has_structure
 from unbraid.runtime.determinism import check_random_state, one_blas_thread
 from unbraid.runtime.extras import require
@@ -30,18 +27,14 @@ from unbraid.spectral.extension import LocalMaps
 from unbraid.spectral.gaps import Filling
 from unbraid.spectral.ica import Rotation, Whitening, whitening
 from unbraid.spectral.landmarks import POOL, Embedded, embed_more, embed_points, solved
+from unbraid.spectral.screened import Screened, bounded
 from unbraid.spectral.selection import RULES, Number, Selection, number_of_factors, pca_candidates
 from unbraid.spectral.summary import spectral_summary
 from unbraid.spectral.trial import Choice, Embedding, Settings
 
-if TYPE_CHECKING:  # made only where something is wrong with the data
-    from unbraid.manifold.screening import Screen
-
 Evidence = Callable[[Floats], Floats]  # from the whitened embedding of all rows to the matrix of the codes
 Concerns = Callable[[Floats], list[str]]  # from the same to what is wrong with the evidence
 Unmixing = tuple[Floats, Floats, Rotation | None]
-OUTLIERS = ("clip", "nan", "keep")
-UNITS = ("auto", "given")
 
 
 @dataclass(frozen=True)
@@ -52,83 +45,6 @@ class Start:
     found: Embedded
     number: Number
     fitted: dict[str, Any]
-
-
-class Screened(Exportable):
-    """Base of estimators that leave out rows, mend cells and scale columns that would spoil the fit.
-
-    Attributes
-    ----------
-    outliers_ : array of int
-        Rows that were left out, as they do not belong to the rest.
-    mended_ : array of int
-        Rows with cells that were filled, as they had no value.
-    screen_ : Screen or None
-        The rule for these rows; None if nothing was wrong. ``reduction_.scale`` has the scale of columns, if any.
-    adjustment_ : Adjustment or None
-        What covariates explained, and how it is taken away.
-    """
-
-    outliers: str
-    units: str
-    counts: str
-    reduction_: Reduction
-    screen_: "Screen | None" = None
-    adjustment_: Adjustment | None = None
-    _parameter_constraints = {"outliers": OUTLIERS, "units": UNITS, "counts": COUNTS}
-
-    def _read(self, X: Any, *, fewest: int = 2) -> Rows:
-        rows = super()._read(X, fewest=fewest)
-        covariates = X.covariates if isinstance(X, Observations) else None
-        self.adjustment_ = None if covariates is None else adjustment_to(rows, covariates)
-        return self._adjusted(rows, covariates)
-
-    def _read_new(self, X: Any) -> Rows:
-        return self._adjusted(super()._read_new(X), X.covariates if isinstance(X, Observations) else None)
-
-    def _adjusted(self, rows: Rows, covariates: NDArray | None) -> Rows:
-        """The rows in memory without what covariates explain, if the fit had any."""
-        if self.adjustment_ is None:
-            return rows
-        values = rows.array()
-        return Rows(self.adjustment_(values.reshape(len(values), -1), covariates).reshape(values.shape))
-
-    def _reduce(self, sample: NDArray, data: Rows, n_components: int | None) -> Reduced:
-        return reduce_rows(
-            sample,
-            n_components=n_components,
-            table=len(data.row_shape) == 1,
-            rows=self.outliers != "keep",
-            units=self.units == "auto",
-        )
-
-    def _screened(self, block: NDArray) -> tuple[NDArray, NDArray[np.bool_] | None]:
-        """Rows, flat and mended, and which of them are outliers; None if there can be none."""
-        rows = block.reshape(len(block), -1)
-        if self.screen_ is None:
-            return rows, None
-        rows = self.screen_.filled(rows, self.reduction_)
-        return rows, self.screen_.odd(rows, self.reduction_)
-
-    def _bounds(self, codes: Floats) -> Floats:
-        """Between which values the codes of outliers stay: the range of these codes, or NaN."""
-        found = np.stack([codes.min(axis=0), codes.max(axis=0)])
-        return np.full_like(found, np.nan) if self.outliers == "nan" else found
-
-    def _list_odd(self, X: Any) -> None:
-        """Number the rows that are outliers, and those with a cell that was filled."""
-        odd, mended = [np.empty(0, dtype=bool)], [np.empty(0, dtype=bool)]
-        for block in self._read_new(X) if self.screen_ is not None else ():
-            rows, off = self._screened(block)
-            odd.append(np.zeros(len(rows), dtype=bool) if off is None else off)
-            mended.append((rows != block.reshape(len(block), -1)).any(axis=1))
-        self.outliers_, self.mended_ = (np.flatnonzero(np.concatenate(flags)) for flags in (odd, mended))
-
-    def _place(self, rows: NDArray) -> Floats:
-        """The coordinates of rows; NaN for outliers."""
-        rows, odd = self._screened(rows)
-        found = self.reduction_(rows)
-        return found if odd is None else np.where(odd[:, None], np.nan, found)
 
 
 class SpectralEstimator(Screened):
@@ -437,11 +353,6 @@ class SpectralEstimator(Screened):
             found, self.maps_, rotation, codes, rng, n_features=len(self.reduction_.mean), pca_residual=residual,
             kind=self.kind, concerns=(data_concerns(self) + shaped, doubts), unsure=number.doubt,
         )  # fmt: skip
-
-
-def bounded(codes: Floats, odd: NDArray[np.bool_], bounds: Floats) -> Floats:
-    """Codes of which those of odd rows stay within bounds (2, d); NaN bounds make them NaN."""
-    return np.where(odd[:, None], np.clip(codes, *bounds), codes)
 
 
 def _oriented(maps: LocalMaps, mean: Floats, matrix: Floats, choice: Choice) -> Floats:

@@ -350,8 +350,8 @@ def data_concerns(model: Any) -> list[str]:
     found, scale = [], model.reduction_.scale
     if len(model.outliers_):
         found.append(format_warning("UB111", count=len(model.outliers_), rows=_some(model.outliers_)))
-    if len(model.mended_):
-        found.append(format_warning("UB112", count=len(model.mended_), rows=_some(model.mended_)))
+    if len(model.filled_):
+        found.append(format_warning("UB112", count=len(model.filled_), rows=_some(model.filled_)))
     if scale is not None and ((scale > 0) & (scale != 1)).any():
         found.append(format_warning("UB113", columns=_some(np.flatnonzero((scale > 0) & (scale != 1)))))
     if scale is not None and (scale == 0).any():

@@ -191,7 +191,7 @@ class HessianICA(FollowedByICA, HessianEigenmaps):
         How far to trust the result; print it.
     outliers_ : array of int
         Rows that were left out of the fit.
-    mended_ : array of int
+    filled_ : array of int
         Rows with cells that were filled.
     pieces_ : dict of int to array of int
         Rows by dimension, where the data have parts of different dimension (the larger number stands for "or more");

@@ -17,12 +17,12 @@ from unbraid.manifold.spectra import has_structure
 from unbraid.methods import COVARIATES
 from unbraid.runtime.determinism import check_random_state
 from unbraid.runtime.extras import require
-from unbraid.spectral.base import Screened, bounded
 from unbraid.spectral.diagnostics import LinearDiagnostics, data_concerns, diagnose_linear, warn_of
 from unbraid.spectral.evidence import INDEPENDENT, ROTATIONS, check_rotation, evidence_concerns, rotation_matrix
 from unbraid.spectral.figures import LOCAL_COMPONENTS
 from unbraid.spectral.gaps import GapPCA, check_values, probabilistic_pca
 from unbraid.spectral.ica import CONTRAST, FASTICA, Rotation, best_rotation, excess_kurtosis, whitening
+from unbraid.spectral.screened import Screened, bounded
 from unbraid.spectral.selection import given_factors, number_of_factors
 from unbraid.spectral.summary import linear_summary
 
@@ -58,7 +58,7 @@ class PCAICA(Screened):
         What is wrong with the data, or with that evidence.
     diagnostics_ : LinearDiagnostics
         How far the codes may be rotated, and the MCC to be expected.
-    outliers_, mended_, screen_, reduction_, counts_
+    outliers_, filled_, screen_, reduction_, counts_
         As :class:`HessianICA`.
     bounds_ : array (2, n_factors)
         Between which the codes of outliers stay.

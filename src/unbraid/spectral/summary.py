@@ -91,11 +91,12 @@ def _choices(selection: Selection, scores: list[float]) -> list[str]:
             found.append(f"No setting is sound; the best-scoring one was used ({chosen.excluded}).")
         elif excluded:
             found.append(f"{excluded} of them were excluded; the table of settings gives the reasons.")
-        if len(scores) > 1:
+        sound = [score for c, score in zip(selection.candidates, scores) if not c.excluded]
+        if len(sound) > 1:
             found.append(
                 f"The choice hardly matters: the scores differ by less than {HARDLY}."
-                if max(scores) - min(scores) < HARDLY
-                else f"The choice matters: scores range from {min(scores):.3f} to {max(scores):.3f}."
+                if max(sound) - min(sound) < HARDLY
+                else f"The choice matters: scores range from {min(sound):.3f} to {max(sound):.3f}."
             )
     return found + [
         f"{step['n_landmarks']} landmarks place held-out points with an error of {step['held_out_error']:.3g} "

@@ -232,8 +232,8 @@ def cost_of(figures: dict[str, float], key: str) -> float | None:
         return None
     known = calibration()
     x = np.array([figures[name] for name in NAMES])
-    mended = np.where(np.isin(NAMES, TESTED[key]), known.sound, x)
-    return max(0.0, known(mended).median - known(x).median)
+    cured = np.where(np.isin(NAMES, TESTED[key]), known.sound, x)
+    return max(0.0, known(cured).median - known(x).median)
 
 
 @cache

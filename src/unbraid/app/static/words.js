@@ -9,7 +9,7 @@ export function words(run, i) {
   const parts = [element("h2", { id: `words-${i}` }, `Figures of ${info.title}`)];
   if (info.choices.length) parts.push(...info.choices.map((text) => element("p", { className: "hint" }, text)));
   if (info.facts.length) parts.push(element("div", { className: "scroll", tabIndex: 0, role: "region",
-    "aria-label": `Figures of ${info.title}` }, facts(info)));
+    "aria-label": `Table of the figures of ${info.title}` }, facts(info)));
   if (info.training.length) parts.push(...training(info));
   return element("section", { "aria-labelledby": `words-${i}` }, ...parts);
 }

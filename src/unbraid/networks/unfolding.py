@@ -1,0 +1,141 @@
+"""A flow for strongly bent data: rotations that are learned, smooth sub-networks, and couplings of some codes only."""
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from scipy.linalg import logm
+from torch import Tensor
+
+from unbraid.networks.coupling import Affine, Coupling, DenseCoupling
+from unbraid.networks.flow import Flow
+
+SQUARINGS, ORDER = 4, 8  # exact to float32 for rotations by up to 10 radians
+
+
+class Rotation:
+    """x to exp(A - A') x with a free matrix A: any rotation, which keeps the volume; ``start`` is the first A."""
+
+    start: np.ndarray | None = None
+
+    def __init__(self, features: int):
+        self.shapes: list[tuple[int, ...]] = [(features, features)]
+
+    def forward(self, p: list[Tensor], x: Tensor) -> tuple[Tensor, Tensor | None]:
+        return rotation(p[0]) @ x, None
+
+    def inverse(self, p: list[Tensor], y: Tensor) -> Tensor:
+        return rotation(p[0]).transpose(1, 2) @ y
+
+
+def rotation(a: Tensor) -> Tensor:
+    """exp(A - A') of matrices (K, d, d) by products alone, which every export format has.
+
+    >>> r = rotation(torch.tensor([[[0.0, torch.pi / 2], [0.0, 0.0]]]))
+    >>> r.round(decimals=5).abs().tolist()
+    [[[0.0, 1.0], [1.0, 0.0]]]
+    """
+    skew = (a - a.transpose(1, 2)) / 2**SQUARINGS
+    unit = torch.eye(a.shape[1], dtype=a.dtype, device=a.device)
+    result = unit
+    for k in range(ORDER, 0, -1):
+        result = unit + skew @ result / k
+    for _ in range(SQUARINGS):
+        result = result @ result
+    return result
+
+
+def principal_frame(X: np.ndarray) -> np.ndarray:
+    """The A whose rotation takes rows to their principal components, the widest first."""
+    axes = np.linalg.eigh(np.cov(X.T))[1].T[::-1].copy()
+    axes[-1] *= np.sign(np.linalg.det(axes))
+    return logm(axes).real / 2
+
+
+class SmoothCoupling(DenseCoupling):
+    """A fully connected block whose sub-networks are smooth (SiLU): near a bend they need fewer units than ReLUs."""
+
+    def subnet(self, p: list[Tensor], x: Tensor) -> Tensor:
+        w1, b1, w2, b2, w3, b3 = p
+        h = F.silu(torch.baddbmm(b1.unsqueeze(2), w1, x))
+        h = F.silu(torch.baddbmm(b2.unsqueeze(2), w2, h))
+        return torch.baddbmm(b3.unsqueeze(2), w3, h)
+
+
+class Part(Coupling):
+    """A flow of some codes, whose change of volume the others take up, each alike.
+
+    Parameters
+    ----------
+    part : Flow
+        Of K models and k features, with the same permutations in all models.
+    permutations : Tensor of int64, (K, features)
+        The order of all codes; the first k are those of ``part``.
+    """
+
+    def __init__(self, part: Flow, permutations: Tensor):
+        super().__init__(permutations.shape[1], 0, Affine("realnvp"), permutations)
+        self.part = part
+
+    @property
+    def shapes(self) -> list[tuple[int, ...]]:
+        return [shape for layer in self.part.layers for shape in layer.shapes]
+
+    def forward(self, p: list[Tensor], x: Tensor) -> tuple[Tensor, Tensor | None]:
+        some, rest = self._split(self.permute(x, self._gather))
+        some, change = self._through(p, some)
+        return torch.cat((some, rest * (-change).exp()), 1), None
+
+    def inverse(self, p: list[Tensor], y: Tensor) -> Tensor:
+        some, rest = self._split(y)
+        some = self.part.inverse(self._flat(p), some)
+        return self.permute(torch.cat((some, rest * self._through(p, some)[1].exp()), 1), self._gather_back)
+
+    def _through(self, p: list[Tensor], some: Tensor) -> tuple[Tensor, Tensor]:
+        """Codes of the part, and the log-scale that each of the others gives back."""
+        codes, volume = self.part.forward(self._flat(p), some)
+        assert volume is not None
+        return codes, (volume / (self.features - self.part.n_features)).unsqueeze(1)
+
+    def _flat(self, p: list[Tensor]) -> Tensor:
+        return torch.cat([q.flatten(1) for q in p], 1)
+
+    def _split(self, x: Tensor) -> tuple[Tensor, ...]:
+        k = self.part.n_features
+        return x.split((k, self.features - k), 1)
+
+    def with_permutations(self, permutations: Tensor) -> "Part":
+        inner = [p[:1].to(permutations.device).expand(len(permutations), -1) for p in self.part.permutations]
+        return Part(self.part.with_permutations(inner), permutations)
+
+
+def unfolding_flow(
+    n_features: int, *, n_blocks: int = 8, hidden: int = 32, affine: Affine | None = None, n_models: int = 1
+) -> Flow:
+    """Smooth couplings between learned rotations.
+
+    >>> len(unfolding_flow(10).layers)
+    17
+    """
+    layers: list = [Rotation(n_features)]
+    order = torch.arange(n_features).expand(n_models, -1)
+    for _ in range(n_blocks):
+        layers += [SmoothCoupling(n_features, hidden, affine or Affine(), order), Rotation(n_features)]
+    return Flow(layers, (n_features,), n_models)
+
+
+def part_flow(n_features: int, n_models: int) -> Flow:
+    """What unfolds the informative codes: it may change their volume.
+
+    >>> part_flow(2, 3).n_models
+    3
+    """
+    return unfolding_flow(n_features, affine=Affine("realnvp"), n_models=n_models)
+
+
+def with_part(flow: Flow, part: Flow, order: Tensor) -> Flow:
+    """``flow`` (one model) followed by ``part``, K flows of the codes that ``order`` (features,) has first.
+
+    The parameters are those of ``flow``, then those of ``part``.
+    """
+    many = part.n_models
+    return Flow([*flow.select(*[0] * many).layers, Part(part, order.expand(many, -1))], flow.shape, many)
