@@ -69,6 +69,15 @@ def test_nothing_is_claimed_where_no_theorem_holds(kind):
     assert (found.would_help == []) == (kind == "noise")
 
 
+def test_nothing_is_claimed_where_something_varies_that_no_code_follows():
+    data = ub.datasets.load("light-tunnel", view="light")  # four numbers, three codes
+    (first, _), (second, _) = data.sample_pairs(500, random_state=0, changed=1)
+    X = np.concatenate([first, second])
+    found = ub.diagnose(X / X.std(axis=0), pairs=np.arange(1000).reshape(2, -1).T)
+    assert found["left_over"].holds is False
+    assert (found.theorem, found.free) == (None, ("everything",))
+
+
 def test_order_in_time_identifies_gaussian_factors_of_different_rates():
     z, X = in_time((0.9, 0.2))
     order = np.random.default_rng(3).permutation(N)

@@ -155,13 +155,12 @@ class Diagnosis:
         """The theorem that covers the method with this evidence; None if one of its assumptions fails, is inconclusive
         or cannot be tested."""
         known = self._theorem
-        return known if self.n_factors and self._has_evidence and known.holds(self._held) else None
+        return known if self._covered and known.holds(self._held) else None
 
     @property
     def free(self) -> tuple[str, ...]:
         """What stays ambiguous beyond order and sign: keys of :data:`unbraid.trust.theorems.FREE`."""
-        covered = self.n_factors and self._has_evidence
-        return self._theorem.free_given(self._held) if covered else ("everything",)
+        return self._theorem.free_given(self._held) if self._covered else ("everything",)
 
     @property
     def would_help(self) -> list[Help]:
@@ -180,8 +179,10 @@ class Diagnosis:
         return theorem_of(self.method, rotation=self.rotation)
 
     @property
-    def _has_evidence(self) -> bool:
-        return set(self._theorem.evidence) <= set(self.evidence)
+    def _covered(self) -> bool:
+        """Whether there is the evidence that the theorem needs, and codes for all that varies: it is about all factors."""
+        whole = all(self._held.get(key, True) for key in ("left_over", "small_columns"))
+        return bool(self.n_factors) and whole and set(self._theorem.evidence) <= set(self.evidence)
 
     @property
     def _held(self) -> dict[str, bool | None]:
