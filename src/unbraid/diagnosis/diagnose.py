@@ -152,6 +152,8 @@ def _examined(
         verdict = verdict_of(findings, told.expected_mcc if told else None, warned=bool(told and told.concerns))
     else:
         verdict = {True: "yes", False: "no", None: "unsure"}[held(findings)]
+    if verdict == "yes" and any(f.key == "coherence" and f.holds is not True for f in findings):
+        verdict = "with care"  # time shows a dependence of the factors that the rows alone do not
     method, reasons = method_for(verdict, survey, findings, rotation, told.expected_mcc if told else None)
     if survey.counts is not None and METHODS[method].family in ("spectral", "product"):
         reasons.append(f"X holds counts: distances are measured between {survey.counts}.")

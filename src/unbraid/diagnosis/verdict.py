@@ -16,7 +16,7 @@ ENOUGH, GOOD = 0.8, 0.9  # "yes" if 95 % of similar data sets had an MCC above t
 OF_CODES = ("rotation_doubt", "dependence", "raggedness", "emptiness", "separability")
 OF_EVIDENCE = (
     "autocorrelation",
-    "lagged_turn",
+    "coherence",
     "evidence_turn",
     "pair_sparsity",
     "conditional_dependence",
