@@ -158,11 +158,11 @@ def autocorrelation(Z: Floats, time: NDArray[Any]) -> float:
 
 
 def coherence(Z: Floats, time: NDArray[Any]) -> float:
-    r"""How much the codes of :func:`by_time` depend on each other at any lag, relative to chance; the largest of all pairs.
+    r"""How much codes rotated by time depend on each other at any lag, relative to chance; the largest of all pairs.
 
     With the cross-spectra :math:`S_{ij}(f)` from 40 lags under a Parzen window w, the mean over frequencies of
-    :math:`|S_{ij}|^2 / S_{ii} S_{jj}`, times :math:`n / \sum_k w_k^2`: independent codes have a mean of 1, whatever their
-    own spectra are. Factors that share a cause, or of which one follows the other, stay coherent under any rotation.
+    :math:`|S_{ij}|^2 / S_{ii} S_{jj}`, times :math:`n / \sum_k w_k^2`: independent codes have a mean of 1, whatever
+    their own spectra are. Factors that share a cause, or of which one follows the other, stay coherent.
 
     >>> slow = np.convolve(np.random.default_rng(0).normal(size=2020), np.full(8, 8**-0.5), "valid")
     >>> lagged, own = np.c_[slow[10:2010], slow[:2000]], np.c_[slow[:2000], np.random.default_rng(1).normal(size=2000)]
