@@ -205,16 +205,27 @@ def test_counts_that_could_be_a_ring_are_told_from_a_box_a_track_and_noise():
     assert [could_be_ring(R, -np.sqrt(X).mean(axis=0)) for X, R in zip(counts, roots)] == [True, False, False, False]
 
 
-def test_a_fit_says_that_counts_could_be_a_ring():
-    X = spikes(500)[0]
-    found = {finding.key: finding.holds for finding in ub.diagnose(X).findings}
-    assert found["edge"] is not True
-    assert "noisy_ring" in found
-    assert "noisy_ring" not in {finding.key for finding in ub.diagnose(places(500)).findings}
+def test_a_fit_says_that_counts_in_no_order_could_be_a_ring():
+    X = np.random.default_rng(0).permutation(spikes(500)[0])
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        ub.fit(X, random_state=0)
+        found = ub.fit(X, random_state=0).diagnosis_
     assert any("UB119" in str(warning.message) for warning in told)
+    states = {finding.key: finding.holds for finding in found.findings}
+    assert (states["noisy_ring"], found.one_ring) == (None, False)
+    assert states["edge"] is not True
+    assert "noisy_ring" not in {finding.key for finding in ub.diagnose(places(500)).findings}
+
+
+def test_counts_in_order_around_an_empty_middle_are_fitted_by_a_circle():
+    X, angle = spikes(500)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        model = ub.fit(X, random_state=0)
+    found = model.diagnosis_
+    assert (found.one_ring, found.method, found.n_factors, found.verdict) == (True, "product-manifold", 1, "unsure")
+    assert {str(warning.message)[:5] for warning in told} & {"UB105", "UB119"} == {"UB105"}
+    assert abs(circular_correlation(angle, model.transform(X)[:, 0])) > 0.85
 
 
 def test_a_ring_that_is_not_verified_is_not_said_to_have_ends():

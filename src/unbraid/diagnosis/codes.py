@@ -11,7 +11,7 @@ from unbraid.manifold.neighbors import Floats
 from unbraid.manifold.reduction import WIDE_ROWS
 from unbraid.manifold.surroundings import EDGE, edge_ratio, end_distance, left_in_columns, shows_no_edge
 from unbraid.product.estimator import ProductManifold
-from unbraid.product.recording import could_be_ring
+from unbraid.product.recording import could_be_ring, hole
 from unbraid.spectral.diagnostics import Diagnostics, LinearDiagnostics
 from unbraid.spectral.factors import HessianICA
 from unbraid.spectral.pca_ica import PCAICA
@@ -55,15 +55,18 @@ def loops_finding(survey: Survey, rng: np.random.RandomState) -> list[Finding]:
 
 
 def _noisy_ring(survey: Survey) -> list[Finding]:
-    """Whether counts could be one ring with much noise, which only the user can tell from wide place fields."""
+    """Whether counts could be one ring with much noise, which wide place fields also look like."""
     if survey.counts is None:
         return []
     reduction = survey.look.reduction
     origin = -reduction.components @ reduction.inverse(np.zeros((1, len(reduction.components))))[0]
     if not could_be_ring(survey.look.points, origin):
         return []
+    figure = hole(survey.look.points)
     words = "One ring with much noise would explain these counts, as the direction of a head would in neurons."
-    return [finding("noisy_ring", None, None, words)]
+    if FIGURES["noisy_ring"].holds(figure):
+        return [finding("noisy_ring", None, figure, words)]
+    return [finding("noisy_ring", False, figure, f"{words} Smoothed over time, its middle is empty.")]
 
 
 def _verified(model: ProductManifold) -> Finding:

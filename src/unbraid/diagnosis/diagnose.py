@@ -13,7 +13,7 @@ from unbraid.data.order import steps
 from unbraid.data.rows import Rows
 from unbraid.diagnosis.codes import Told, code_findings, first_codes, linear_codes, loops_finding, small_columns
 from unbraid.diagnosis.evidence import Turned, turned_by
-from unbraid.diagnosis.findings import FOR_LOOPS, LOOPS, Diagnosis, Finding
+from unbraid.diagnosis.findings import FOR_LOOPS, LOOPS, RING, Diagnosis, Finding
 from unbraid.diagnosis.identified import twin_of
 from unbraid.diagnosis.survey import Survey, survey_findings, survey_of
 from unbraid.diagnosis.verdict import FROM_TIME, INSTEAD, deciding, held, labels_serve, method_for, priced, verdict_of
@@ -143,7 +143,7 @@ def _examined(
     if findings[0].holds and not survey.disconnected:
         fitted, rotation, twin, told = _of_a_fit(survey, known, findings, rng, now, for_flows=labels_serve(by_labels))
         findings += fitted
-    wraps = any(f.assumption == LOOPS and f.holds is False for f in findings)
+    wraps = any(f.assumption in (LOOPS, RING) and f.holds is False for f in findings)
     if findings[0].holds and told is None and not wraps:
         told = linear_codes(survey)[1].diagnostics_  # the baseline, which is then the method
     findings += by_labels
@@ -152,15 +152,20 @@ def _examined(
         verdict = verdict_of(findings, told.expected_mcc if told else None, warned=bool(told and told.concerns))
     else:
         verdict = {True: "yes", False: "no", None: "unsure"}[held(findings)]
+    if verdict == "yes" and any(f.key == "coherence" and f.holds is not True for f in findings):
+        verdict = "with care"  # time shows a dependence of the factors that the rows alone do not
     method, reasons = method_for(verdict, survey, findings, rotation, told.expected_mcc if told else None)
     if survey.counts is not None and METHODS[method].family in ("spectral", "product"):
         reasons.append(f"X holds counts: distances are measured between {survey.counts}.")
-    reasons += [f"{found.words} {found.remedy}" for found in findings if found.key == "noisy_ring"]
+    reasons += [
+        f"{found.words} {found.remedy}" for found in findings if found.assumption == RING and found.holds is None
+    ]
     if METHODS[method].trained:
         verdict = "unsure"  # the assumptions of trained methods can be checked only in part
     if method == FROM_TIME:
         rotation = "independence"  # there is nothing to rotate
-    n_found = survey.d if findings[0].holds else 0
+    ring = any(f.assumption == RING and f.holds is False for f in findings)
+    n_found = 1 if ring else survey.d if findings[0].holds else 0
     starts = survey.starts
     if given is not None or not survey.look.complete:  # these would fit another number of factors, or more rows
         starts.pop(FOR_LOOPS, None)
@@ -196,7 +201,7 @@ def _of_a_fit(
     the evidence allows, the twin of codes that may be Gaussian, and the figures of the fit."""
     now("does a factor wrap around")
     loops = loops_finding(survey, rng)
-    wraps = loops[0].holds is False
+    wraps = any(f.holds is False for f in loops if f.assumption in (LOOPS, RING))
     now("a first fit, and what its codes show")
     codes, encode, findings, told = (None, survey.leading, list[Finding](), None) if wraps else first_codes(survey)
     if codes is not None and survey.is_table:

@@ -16,10 +16,10 @@ from unbraid.manifold.neighbors import Floats
 from unbraid.spectral.evidence import (
     BY,
     autocorrelation,
+    coherence,
     effective_share,
     evidence_turn,
     identical,
-    lagged_turn,
     rotation_for,
 )
 from unbraid.spectral.ica import whitening
@@ -31,7 +31,7 @@ ORDER = ("pairs", "time", "labels")  # of the pieces of evidence, the first that
 
 TESTED = {  # the findings on each piece of evidence, those that decide first
     "pairs": ("pair_sparsity", "evidence_turn"),
-    "time": ("autocorrelation", "evidence_turn", "lagged_turn"),
+    "time": ("autocorrelation", "evidence_turn", "coherence"),
     "labels": ("labelled_rows", "conditional_dependence", "evidence_turn", "class_information", "conditions"),
 }
 
@@ -89,12 +89,12 @@ def _by_time(known: Observations, codes_of: CodesOf, rng: np.random.RandomState)
         if FIGURES["autocorrelation"].holds(figure)
         else f"Rows that follow each other are no more alike than shuffled ones ({figure:.2g} standard deviations)."
     )
-    lagged = lagged_turn(Z, time)
-    follow = f"One code follows another at a lag as much as if the rotation by time were off by {lagged:.0f} degrees."
+    shared = coherence(Z, time)
+    depend = f"Codes rotated by time depend on each other over time {shared:.1f} times as much as by chance."
     found = _turned("time", codes, time, [measured("autocorrelation", figure, words)])
     clear = found.findings[-1].holds is True  # else it may be chance
-    lags = measured("lagged_turn", lagged, follow, otherwise=False if clear else None)
-    return replace(found, findings=[*found.findings, lags], effective=effective_share(Z, time))
+    apart = measured("coherence", shared, depend, otherwise=False if clear else None)
+    return replace(found, findings=[*found.findings, apart], effective=effective_share(Z, time))
 
 
 def _by_pairs(known: Observations, codes_of: CodesOf, rng: np.random.RandomState) -> Turned:

@@ -17,7 +17,7 @@ from unbraid.trust.theorems import HARMLESS, THEOREMS, Theorem, theorem_of
 if TYPE_CHECKING:
     from unbraid.report.html import Report
 
-LOOPS, FOR_LOOPS = FIGURES["edge"].assumption, "product-manifold"
+LOOPS, RING, FOR_LOOPS = FIGURES["edge"].assumption, FIGURES["noisy_ring"].assumption, "product-manifold"
 WRAPS = "No: a factor wraps around, so no code can follow it without a jump; product-manifold describes it by an angle."
 LEGEND = "+ holds   ? inconclusive   ! fails, and bears on the answer   - fails, but costs little"
 HOLDS = {True: "holds", False: "fails", None: "inconclusive"}
@@ -240,6 +240,11 @@ class Diagnosis:
     def only_wraps(self) -> bool:
         """Whether the only problem is that a factor wraps around."""
         return self.verdict == "no" and self.causes == [LOOPS] and self.method == FOR_LOOPS
+
+    @property
+    def one_ring(self) -> bool:
+        """Whether the rows are taken for one ring with much noise, whose angle is the only factor."""
+        return any(f.assumption == RING and f.holds is False for f in self.findings)
 
     @property
     def causes(self) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 from unbraid.data.observations import Observations, observe
 from unbraid.diagnosis.diagnose import examine
 from unbraid.diagnosis.evidence import why_unused
-from unbraid.diagnosis.findings import Diagnosis
+from unbraid.diagnosis.findings import FOR_LOOPS, RING, Diagnosis
 from unbraid.diagnosis.verdict import FROM_TIME, INSTEAD
 from unbraid.methods import COVARIATES, METHODS, method_of
 from unbraid.spectral.evidence import ROTATIONS, rotation_for
@@ -74,11 +74,12 @@ def fit(
     for name in found.evidence:
         if name not in known.evidence and (why := why_unused(name, diagnosis)):
             warn("UB110", evidence=name, why=why)
-    if diagnosis.only_wraps:
+    ring = diagnosis.one_ring and diagnosis.method == FOR_LOOPS
+    if diagnosis.only_wraps or ring:
         warn("UB105")
     elif diagnosis.verdict == "no":
         warn("UB101", causes=", ".join(diagnosis.causes), method=diagnosis.method)
-    if any(found.key == "noisy_ring" for found in diagnosis.findings):
+    if not ring and any(found.assumption == RING for found in diagnosis.findings):
         warn("UB119")
     return model
 
@@ -140,6 +141,8 @@ def choose(
     if diagnosis.rotation != "independence" and "rotation" not in settings:
         settings = settings | {"rotation": diagnosis.rotation}
     diagnosis = _taking(replace(diagnosis, rotation=settings.get("rotation", diagnosis.rotation)), settings)
+    if diagnosis.one_ring and diagnosis.method == FOR_LOOPS:
+        settings = {"kinds": "circle"} | settings
     by_rotation = ROTATIONS.get(settings.get("rotation", ""))
     if diagnosis.method == FROM_TIME:
         by_rotation, settings = "time", {"n_factors": diagnosis.n_factors} | settings

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from unbraid.diagnosis.findings import DECISIVE, FOR_LOOPS, HARM, LOOPS, Finding
+from unbraid.diagnosis.findings import DECISIVE, FOR_LOOPS, HARM, LOOPS, RING, Finding
 from unbraid.diagnosis.survey import MOST_FACTORS, Survey
 from unbraid.trust.expected import ExpectedMCC, cost_of
 from unbraid.trust.theorems import theorem_of
@@ -16,7 +16,7 @@ ENOUGH, GOOD = 0.8, 0.9  # "yes" if 95 % of similar data sets had an MCC above t
 OF_CODES = ("rotation_doubt", "dependence", "raggedness", "emptiness", "separability")
 OF_EVIDENCE = (
     "autocorrelation",
-    "lagged_turn",
+    "coherence",
     "evidence_turn",
     "pair_sparsity",
     "conditional_dependence",
@@ -110,6 +110,8 @@ def method_for(
     states = {finding.assumption: finding.holds for finding in findings}
     if not states["structure"]:
         return "pca-ica", ["There is no structure to find; this shows the directions of largest variance."]
+    if states.get(RING) is False:
+        return FOR_LOOPS, ["The rows go around one ring under much noise: its angle is fitted, and cannot be verified."]
     if states.get(LOOPS) is False:
         return FOR_LOOPS, ["A factor wraps around: it needs an angle instead of a code."]
     if verdict != "yes" and _may_learn_from_time(survey, findings, expected):

@@ -6,7 +6,7 @@ from scipy.spatial.distance import pdist, squareform
 
 from unbraid.product.curve import WIDTH, ClosedCurve, closed_curve, improved
 from unbraid.product.diffusion import Floats
-from unbraid.product.ring import LONGEST, geodesic_angle
+from unbraid.product.ring import LONGEST, geodesic_angle, geodesic_plane
 from unbraid.product.turn import shared
 
 ROUNDS = 8
@@ -16,6 +16,8 @@ LASTING = 0.05  # correlation of rows with the next from which they are in the o
 SMOOTH = 1.5  # rows over which those in order are smoothed for the first angle
 LEFT = 0.75  # share of the variance that noise leaves, at most; a curve through mere noise leaves .9
 WIDE = 1.9  # times what noise shares: with place cells in a box, rows of equal angle share a second direction
+WIDTHS = (1.5, 3.0)  # rows over which a recording is smoothed to see its hole: one blurs fast turns, one leaves noise
+HOLE_NEIGHBORS, HOLE_PARTS, HOLE_SHARE = 15, 10, 0.02
 PARTS, EMPTY = 16, 0.25  # parts of a ring, each with at least this share of its rows; a track or clusters leave gaps
 
 
@@ -25,7 +27,7 @@ def noisy_ring(rows: Floats) -> tuple[ClosedCurve, Floats, bool]:
     It starts from the angle of geodesics between some rows, smoothed over time if they are in order.
     """
     n = len(rows)
-    together = memory(rows) > max(LASTING, 4 / np.sqrt(n))
+    together = in_order(rows)
     seen = gaussian_filter1d(rows, SMOOTH, axis=0) if together else rows
     some = slice(None, None, -(-n // MOST))
     angle = geodesic_angle(squareform(pdist(seen[some])), NEIGHBORS)
@@ -33,10 +35,34 @@ def noisy_ring(rows: Floats) -> tuple[ClosedCurve, Floats, bool]:
     return *improved(start, rows, WIDTH, [np.arange(n)] if together else [], ROUNDS), together
 
 
-def memory(rows: Floats) -> float:
-    """Correlation of each row with the next."""
+def in_order(rows: Floats) -> bool:
+    """Whether each row is like the next."""
     centred = rows - rows.mean(axis=0)
-    return float((centred[1:] * centred[:-1]).sum() / max(float(np.square(centred).sum()), 1e-300))
+    memory = (centred[1:] * centred[:-1]).sum() / max(float(np.square(centred).sum()), 1e-300)
+    return bool(memory > max(LASTING, 4 / np.sqrt(len(rows))))
+
+
+def hole(rows: Floats) -> float:
+    """How empty the middle of a recording is: about 1 for a ring, .5 or less for a filled shape.
+
+    The distance from the middle within which 2 % of the rows lie, in a plane that keeps geodesics and has unit variance
+    along both axes, of rows smoothed over time; 0 for rows in no order, which cannot be smoothed.
+
+    >>> turn = np.cumsum(np.random.default_rng(0).normal(0, 0.2, size=(600, 1)), axis=0)
+    >>> rows = np.c_[np.cos(turn), np.sin(turn)] + np.random.default_rng(1).normal(0, 0.3, size=(600, 2))
+    >>> hole(rows) > 0.62 > hole(np.random.default_rng(2).permutation(rows))
+    True
+    """
+    if not in_order(rows):
+        return 0.0
+    found, some = [], slice(None, None, -(-len(rows) // MOST))
+    for width in WIDTHS:
+        seen = gaussian_filter1d(rows, width, axis=0)[some]
+        seen = seen - seen.mean(axis=0)
+        left, sizes, _ = np.linalg.svd(seen, full_matrices=False)
+        plane = geodesic_plane(squareform(pdist((left * sizes)[:, :HOLE_PARTS])), HOLE_NEIGHBORS)
+        found.append(np.quantile(np.linalg.norm(plane, axis=1), HOLE_SHARE) * np.sqrt(len(seen)))
+    return float(max(found))
 
 
 def could_be_ring(points: Floats, origin: Floats) -> bool:

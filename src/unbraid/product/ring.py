@@ -113,16 +113,21 @@ def circle_checks(points: Floats, angle: Floats, rounds: int) -> list[FactorChec
     return checks
 
 
-def geodesic_angle(distances: Floats, k: int) -> Floats:
-    """Angle in the plane that best keeps the lengths of shortest paths by the k nearest neighbours."""
+def geodesic_plane(distances: Floats, k: int) -> Floats:
+    """Places (n, 2), of unit length along each axis, that best keep the lengths of shortest paths by k neighbours."""
     n = len(distances)
     nearest = np.argsort(distances, axis=1)[:, 1 : k + 1]
     graph = minimum_spanning_tree(distances).toarray()  # keeps it in one piece
     np.put_along_axis(graph, nearest, np.take_along_axis(distances, nearest, axis=1), axis=1)
     squares = np.square(shortest_path(graph, directed=False))
     squares = squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean()
-    axes = eigh(-squares / 2, subset_by_index=[n - 2, n - 1])[1]
-    return np.arctan2(axes[:, 1], axes[:, 0])
+    return np.asarray(eigh(-squares / 2, subset_by_index=[n - 2, n - 1])[1])
+
+
+def geodesic_angle(distances: Floats, k: int) -> Floats:
+    """Angle in the plane that best keeps the lengths of shortest paths by the k nearest neighbours."""
+    plane = geodesic_plane(distances, k)
+    return np.arctan2(plane[:, 1], plane[:, 0])
 
 
 def unfolded(points: Floats, angle: Floats, times: int, width: int) -> Floats:

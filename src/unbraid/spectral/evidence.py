@@ -22,6 +22,7 @@ from unbraid.trust.table import FIGURES
 from unbraid.trust.warnings import format_warning
 
 LAGS = 10
+SPECTRAL_LAGS = 40  # of cross-spectra
 LEAST = 0.25  # share of the rows that must have a successor at a lag, for the lag to count
 SPLITS, BLOCKS = 12, 8  # of the evidence, to see whether its halves agree
 ALIKE = 5.0  # condition number of the codes that pairs find, above which some direction is that of no pair
@@ -122,10 +123,10 @@ def by_time(Z: Floats, time: NDArray[Any]) -> Floats:
     return joint_diagonaliser(np.stack([(C + C.T) / 2 for C, _ in _delayed(Z, time)]))
 
 
-def _delayed(Z: Floats, time: NDArray[Any]) -> list[tuple[Floats, int]]:
+def _delayed(Z: Floats, time: NDArray[Any], lags: int = LAGS) -> list[tuple[Floats, int]]:
     """Covariances with the rows 1, 2, ... steps later, and from how many pairs of rows each is."""
     found = []
-    for lag in range(1, min(LAGS, len(Z) - 1) + 1):
+    for lag in range(1, min(lags, len(Z) - 1) + 1):
         try:
             earlier, later = steps(time, lag).T
         except ValueError:
@@ -156,25 +157,31 @@ def autocorrelation(Z: Floats, time: NDArray[Any]) -> float:
     return float((sum(m * np.square(C).sum() for C, m in delayed) - usual) / (2 * usual) ** 0.5)
 
 
-def lagged_turn(Z: Floats, time: NDArray[Any]) -> float:
-    r"""Degrees that :func:`by_time` may be off because one factor follows another at a lag, the largest of all pairs.
+def coherence(Z: Floats, time: NDArray[Any]) -> float:
+    r"""How much codes rotated by time depend on each other at any lag, relative to chance; the largest of all pairs.
 
-    With :math:`C_k` the covariances of the codes with those k steps later, a pair of codes has
-    :math:`\arctan(\|(C_k - C_k^T)_{ij} / 2\|_k / \|(C_k)_{ii} - (C_k)_{jj}\|_k)`. Independent factors have an
-    antisymmetric part by chance alone; a factor and the same one later have one half of the denominator, 27 degrees,
-    and are taken for their sum and difference.
+    With the cross-spectra :math:`S_{ij}(f)` from 40 lags under a Parzen window w, the mean over frequencies of
+    :math:`|S_{ij}|^2 / S_{ii} S_{jj}`, times :math:`n / \sum_k w_k^2`: independent codes have a mean of 1, whatever
+    their own spectra are. Factors that share a cause, or of which one follows the other, stay coherent.
 
     >>> slow = np.convolve(np.random.default_rng(0).normal(size=2020), np.full(8, 8**-0.5), "valid")
-    >>> Z = np.c_[slow[10:2010], slow[:2000]]
-    >>> bool(20 < lagged_turn(whitening(Z)(Z), np.arange(2000)) < 34)
-    True
+    >>> lagged, own = np.c_[slow[10:2010], slow[:2000]], np.c_[slow[:2000], np.random.default_rng(1).normal(size=2000)]
+    >>> [coherence(whitening(Z)(Z), np.arange(2000)) > 5 for Z in (lagged, own)]
+    [True, False]
     """
     matrix = by_time(Z, time)
-    C = np.stack([matrix @ C @ matrix.T for C, _ in _delayed(Z, time)])
-    own = np.einsum("kii->ki", C)
-    odd = np.linalg.norm(C - C.transpose(0, 2, 1), axis=0) / 2
-    apart = np.linalg.norm(own[:, :, None] - own[:, None], axis=0)
-    return float(np.degrees(np.arctan2(odd, apart)).max())
+    C = np.stack([Z.T @ Z / len(Z), *(C for C, _ in _delayed(Z, time, SPECTRAL_LAGS))])
+    C = matrix @ C @ matrix.T
+    x = np.arange(len(C)) / len(C)
+    window = np.where(x <= 0.5, 1 - 6 * x**2 + 6 * x**3, 2 * (1 - x) ** 3)  # of which no spectrum is negative
+    waves = window * np.exp(-1j * np.pi * np.outer(x + 0.5 / len(C), np.arange(len(C))))
+    waves[:, 0] /= 2
+    half = np.einsum("fk,kij->fij", waves, C)
+    S = half + half.conj().transpose(0, 2, 1)
+    own = np.maximum(np.einsum("fii->fi", S).real, 1e-12)
+    shared = np.minimum(np.square(np.abs(S)) / (own[:, :, None] * own[:, None]), 1).mean(axis=0)
+    np.fill_diagonal(shared, 0)
+    return float(shared.max() * len(Z) / (2 * np.square(window).sum() - 1))
 
 
 def effective_share(Z: Floats, time: NDArray[Any]) -> float:
@@ -394,8 +401,8 @@ def evidence_concerns(rotation: str, Z: Floats, known: Observations) -> list[str
     if turn > FIGURES["evidence_turn"].limit():  # NaN where there is too little to tell
         what = ROTATIONS[rotation]
         found.append(format_warning("UB109", evidence=what, turn=turn, usual=FIGURES["evidence_turn"].limit()))
-    elif rotation == "time" and not FIGURES["lagged_turn"].holds(lagged := lagged_turn(Z, given)):
-        found.append(format_warning("UB120", turn=lagged, usual=FIGURES["lagged_turn"].limit()))
+    elif rotation == "time" and not FIGURES["coherence"].holds(shared := coherence(Z, given)):
+        found.append(format_warning("UB120", figure=shared, usual=FIGURES["coherence"].limit()))
     return found
 
 
