@@ -87,7 +87,7 @@ def test_bent_codes_are_warned_of():
     within = codes - np.array([codes[labels == c].mean(0) for c in range(3)])[labels]
     bent = codes + np.column_stack([np.zeros(len(codes)), 3 * np.sin(within[:, 0])])
     left = leftover(bent, labels)
-    with pytest.warns(TrustWarning, match=facts("UB252", f"{left:.3f}", "hidden=64", "RealNVP")):
+    with pytest.warns(TrustWarning, match=facts("UB252", f"{left:.3f}", "unfolding", "hidden=64", "RealNVP")):
         warn_of_leftover(left)
     warn_of_leftover(leftover(codes, labels))
     warn_of_leftover(leftover(codes[:150], labels[:150]))  # too few to say

@@ -81,7 +81,7 @@ def test_a_part_changes_its_own_volume():
     theta = part.initial(rng, identity=False).double()
     x = torch.from_numpy(rng.normal(size=(1, 5, 6)))
     order = torch.tensor([[4, 1, 0, 2, 3]])
-    y = Part(part, order).forward(part.unflatten(theta)[0] + sum(part.unflatten(theta)[1:], []), x)[0]
+    y = Part(part, order).forward([p for layer in part.unflatten(theta) for p in layer], x)[0]
     codes, volume = part.forward(theta, x[:, [4, 1]])
     assert volume.abs().max() > 1e-3
     torch.testing.assert_close(y[:, :2], codes)

@@ -36,7 +36,7 @@ class FlowEstimator(TrainedEstimator):
     _kind = "gin"
     latent: str = "normal"
     middle_: np.ndarray
-    n_unfolded_: int
+    n_unfolded_ = 0
     _parameter_constraints = {
         "architecture": ARCHITECTURES,
         "n_blocks": (*COUNT, tuple, list, None),

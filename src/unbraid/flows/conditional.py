@@ -61,7 +61,7 @@ class ConditionalFlow(Density):
             )
         flow = self._build(architecture, 1 if unfolds else self.n_init)
         if unfolds:
-            flow.layers[0].start = principal_frame(X)
+            flow.layers[0].start, self.n_unfolded_ = principal_frame(X), 0
         self._set_noise(X)
         if labels.kind == "classes" and len(labels.classes) > 1:
             checks.warn_of_small_classes(values, labels.classes)

@@ -20,10 +20,14 @@ class GIN(ConditionalFlow):
         continuous conditions, for which a small network gives mu(u) and sigma(u).
     latent : {"normal", "lognormal", "inverse-gaussian", "gamma", "inverse-gamma", "beta"}
         The family of the latents (Table 1); :meth:`transform` then gives codes in its support.
-    architecture : {"auto", "dense", "convolutional"}
+    architecture : {"auto", "dense", "convolutional", "unfolding"}
         Images with sides divisible by 4 go to the convolutional network, all else to the fully connected one.
+        "unfolding" is for strongly bent tables with classes: learned rotations between couplings with smooth
+        sub-networks, under noise that falls from ten times ``noise``, and then, on the informative codes alone,
+        ``n_init`` flows of the same kind whose change of volume the other codes take up. That second part is not in
+        ``checkpoint`` or ``history_``.
     n_blocks, hidden : int, or three ints for the convolutional network
-        Blocks and sub-network widths; the papers' by default (8 blocks; 4, 4, 2 for images).
+        Blocks and sub-network widths; the papers' by default (8 blocks; 4, 4, 2 for images), 32 wide if unfolding.
     clamp : {"atan", "steep-atan", "tanh"}
         How the log-scales are bounded; the authors' by default.
     scale : {"mean", "last"}
@@ -40,7 +44,7 @@ class GIN(ConditionalFlow):
         Share of ``max_steps`` after which the rate drops at the latest; 5/8 is the papers' epoch 50 of 80.
     noise : float or "auto"
         Standard deviation of the normal noise added to the data in every step, in the unit of X; "auto" is 5 % of the
-        overall standard deviation of X (0.015 on MNIST; the papers have 0.01 everywhere). It floors the standard
+        overall standard deviation of X (0.015 on MNIST; the papers have 0.01 everywhere), 1 % if unfolding. It floors the standard
         deviations of the codes, so constant features (the border of MNIST) do no harm. Factors that move the data
         less than the noise are lost in it: lower it to find them.
     n_init : int
@@ -96,6 +100,8 @@ class GIN(ConditionalFlow):
         Held-out log-likelihood of each start.
     best_init_ : int
         The start that was kept.
+    n_unfolded_ : int
+        Informative codes that a second flow has unfolded; 0 where there is none.
     history_ : list of dict
         At each evaluation, and every ``log_every`` steps: ``losses`` of the starts, ``loss`` of the best of them,
         ``held_out`` -log-likelihoods (evaluations only) and ``learning_rate``.
