@@ -176,7 +176,7 @@ PAPER = Paper(
         Experiment("failures", "Flat factors, and six spheres.", failure_cells, try_manifold),
         Experiment(
             "caps",
-            "Two caps of the sphere, each within 30 to 180 degrees of its pole (180 is the whole sphere), three seeds.",
+            "Two caps of the sphere, each within 5 to 180 degrees of its pole (180 is the whole sphere), three seeds.",
             cap_cells,
             try_caps,
         ),

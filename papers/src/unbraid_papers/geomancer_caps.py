@@ -11,7 +11,7 @@ from unbraid.evaluation.claims import Part
 from unbraid_papers.bench import Bench
 from unbraid_papers.paper import Cell, Results, mean_part
 
-CAPS = (30, 60, 90, 120, 180)  # degrees from the pole to the edge; 90 is half of the sphere, 180 all of it
+CAPS = (5, 10, 20, 30, 60, 90, 120, 180)  # degrees from the pole to the edge; 90 is half of the sphere, 180 all of it
 POINTS = {"small": 2000, "paper": 10_000}
 SEEDS = range(3)
 

@@ -77,7 +77,7 @@ def draw_compute(results: Results, bench: Bench) -> Any:
         for _, one in mine.groups("seed"):
             ax.plot(one["steps"], one["mig"], color=colour, lw=0.5, alpha=0.6)
     ax.set(xscale="log", xlabel="training steps (of 64 pictures)", ylabel="MIG on dSprites")
-    ticks = [steps for steps in marks if str(steps)[0] in "13"]
+    ticks = [steps for steps in marks if str(steps)[0] in "13" or steps == marks[-1]]
     ax.set_xticks(ticks, [f"{steps:,}" for steps in ticks])
     ax.minorticks_off()
     ax.set_ylim(bottom=0)
@@ -102,7 +102,7 @@ def compute_rows(results: Results) -> Iterator[tuple[Any, ...]]:
         yield f"{steps:,}", *(mean_part(x).show() for x in (plain, beta, beta - plain))
 
 
-SHORT = "Pictures of 32 x 32 and 10,000 steps; the paper names no number of steps, and the large study has 300,000."
+SHORT = "Pictures of 32 x 32 and 5,000 steps; the paper names no number of steps, and the large study has 300,000."
 
 PAPER = Paper(
     name="scale",
@@ -127,7 +127,7 @@ PAPER = Paper(
         ),
         Experiment(
             "compute",
-            "Five seeds of each, scored along one training: small has pictures of 32 x 32 and 10,000 steps of 64, "
+            "Five seeds of each, scored along one training: small has pictures of 32 x 32 and 5,000 steps of 64, "
             "paper 64 x 64 and 30,000. The scored pictures are not those of the training.",
             compute_cells,
             run_compute,

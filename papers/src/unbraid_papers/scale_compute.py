@@ -15,7 +15,7 @@ from unbraid_papers.watching import EVERY, seen, watched
 MARKS = (100, 200, 300, 500, 1_000, 2_000, 3_000, 5_000, 7_000, 10_000, 15_000, 20_000, 30_000)
 BETAS = {"VAE": 1.0, "beta-VAE (4)": 4.0}
 N_SEEDS, N_TRAINED, N_SCORED = 5, 50_000, 3_000
-SIZES: Mapping[str, Cell] = {"small": {"image_size": 32, "steps": 10_000}, "paper": {"image_size": 64, "steps": 30_000}}
+SIZES: Mapping[str, Cell] = {"small": {"image_size": 32, "steps": 5_000}, "paper": {"image_size": 64, "steps": 30_000}}
 
 
 def compute_cells(scale: str) -> Sequence[Cell]:
