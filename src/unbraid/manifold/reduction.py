@@ -236,7 +236,7 @@ def evening_of(reduction: Reduction) -> Callable[[Floats], Floats]:
     """
     rows = np.concatenate([reduction.mean[None], reduction.components]).astype(np.float64)
     rows -= rows.mean(axis=1, keepdims=True)
-    basis = np.linalg.qr(rows.T, mode="r").T  # lower triangular, so fewer coordinates need fewer rows
+    basis = np.linalg.qr(rows.T)[1].T  # lower triangular, so fewer coordinates need fewer rows
 
     def evened(P: Floats) -> Floats:
         size = P.shape[1] + 1

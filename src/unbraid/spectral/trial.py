@@ -37,7 +37,7 @@ CLOSEST_POINTS = 1000
 SMALL_SIZES = 3  # neighbourhood sizes at which every PCA size is tried
 CONNECTED_SHARE = 0.9  # share of the points that must be connected; the rest is placed by the local maps
 WIDEST = 200  # neighbours up to which a connected graph is tried
-LEAST_GAIN = 0.03  # of the score, for which distances between evened pictures are taken in place of plain ones
+LEAST_GAIN = 0.02  # of the score, for which distances between evened pictures are taken in place of plain ones
 
 
 @dataclass(frozen=True)
@@ -118,8 +118,9 @@ class Choice(Neighborhood):
     n_merged: int = 0
 
     def on(self, P: Floats) -> "Choice":
-        """The same embedding of these points, from which new points and pictures are mapped."""
-        points = np.ascontiguousarray(P[:, : self.points.shape[1]])
+        """The same embedding, seen from the points themselves: local maps start there, and lead back there."""
+        inside = P[self.graph.labels == 0] if self.n_outside else P
+        points = np.ascontiguousarray(inside[:, : self.points.shape[1]])
         distances = np.stack([np.linalg.norm(points[near] - points, axis=1) for near in self.near.T], axis=1)
         i, j, _ = self.edges
         edges = (i, j, np.linalg.norm(points[i] - points[j], axis=1))
@@ -177,7 +178,7 @@ def choose(P: Floats, settings: Settings, rng: np.random.RandomState, advance: A
             raise _no_single_embedding(last)
         if best is not None and (not found or _gains(settings.rule, best, found[0])):
             best.candidate = replace(best.candidate, evened=evened)
-            found.append(best.on(P) if evened and not best.n_outside else best)
+            found.append(best.on(P) if evened else best)
     best = found[-1]
     for message in best.unsolved:
         emit(message, stacklevel=4)
