@@ -162,7 +162,8 @@ EXPERIMENTS = (
         "manifolds",
         "Squares, faces of StyleGAN2 (ffhq) and of a DCGAN, by components of GANSpace; five samples each. 3,000 "
         "squares and DCGAN faces (small: 32 x 32). ffhq: small 400 faces of 64 x 64, sub-samples of 500; paper 3,000 "
-        "of 128 x 128. HLLE+ICA is HessianICA with the paper's rule for k; HLLE+fastICA is the paper's to the letter, "
+        "of 128 x 128. HLLE+ICA is HessianICA with the paper's rule for k and distances of pixels; HessianICA is the "
+        "default, which also tries pictures of one brightness and contrast; HLLE+fastICA is the paper's to the letter, "
         "without the LTSA term and by fastICA with u^4; LEM+ICA is scikit-learn's embedding and fastICA; "
         "'scikit-learn, best k' is its hessian at the k that the labels choose.",
         classical_cells,

@@ -1,5 +1,6 @@
 """PCA first: distances and tangents of a manifold of images lie in few directions, whatever the number of pixels."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,6 +24,7 @@ DIGITS = 1e-3  # of the spread: what rounding may cost
 LARGEST_SIDE = 1200  # a full eigen-decomposition of this size takes a few tenths of a second
 MAX_COMPONENTS = 64
 WIDE_ROWS = 1000
+FAINTEST = 0.1  # of the usual contrast of pictures
 FINEST = 0.002  # share of the variance left out by the PCA in which distances are measured
 RESIDUALS = (0.2, 0.1, 0.03, 0.01)  # shares of the variance that a candidate size may leave out
 FLAT, STEP = 2.5, 4.0  # a tail of noise: its spread, and the step before it, as ratios of eigenvalues
@@ -224,6 +226,29 @@ def odd_rows(at: Floats) -> NDArray[np.bool_]:
         copies = np.bincount(index)
         off = copies >= max(REPEATED * max(1.0, float(np.median(copies))), REPEATED_SHARE * len(at))
     return off[index]
+
+
+def evening_of(reduction: Reduction) -> Callable[[Floats], Floats]:
+    """A function from coordinates of pictures to those of pictures of one brightness and one contrast.
+
+    Every picture less its mean, over its standard deviation; none is brought up from less than ``FAINTEST`` of the
+    usual contrast. Lengths stay about as they were. The result is in principal components again, as many as before.
+    """
+    rows = np.concatenate([reduction.mean[None], reduction.components]).astype(np.float64)
+    rows -= rows.mean(axis=1, keepdims=True)
+    basis = np.linalg.qr(rows.T)[1].T  # lower triangular, so fewer coordinates need fewer rows
+
+    def evened(P: Floats) -> Floats:
+        size = P.shape[1] + 1
+        flat = np.column_stack([np.ones(len(P)), P]) @ basis[:size, :size]
+        contrast = np.linalg.norm(flat, axis=1)
+        usual = float(np.median(contrast))
+        flat *= (usual / np.maximum(contrast, max(FAINTEST * usual, 1e-300)))[:, None]
+        flat -= flat.mean(axis=0)
+        values, axes = np.linalg.eigh(flat.T @ flat)
+        return np.ascontiguousarray(flat @ axes[:, ::-1][:, : P.shape[1]])
+
+    return evened
 
 
 def wide_rows(sample: NDArray, reduction: Reduction) -> Floats:

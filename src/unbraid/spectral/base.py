@@ -17,7 +17,7 @@ from unbraid.estimator.base import COUNT_OR_AUTO, RANDOM_STATE, Whole
 from unbraid.estimator.summary import Summary
 from unbraid.export.graphs import Graphs
 from unbraid.manifold.neighbors import Floats, diagonal_rescaling
-from unbraid.manifold.reduction import FINEST, Look, affordable_rows, wide_rows
+from unbraid.manifold.reduction import FINEST, Look, affordable_rows, evening_of, wide_rows
 from unbraid.manifold.spectra import has_structure
 from unbraid.runtime.determinism import check_random_state, one_blas_thread
 from unbraid.runtime.extras import require
@@ -114,7 +114,15 @@ class SpectralEstimator(Screened):
     def _settings(self, d: int) -> Settings:
         sizes = pca_candidates(self.reduction_, d, given=self.pca_components, several=self.n_neighbors == "auto")
         name, smallest = type(self).__name__, self._smallest_neighborhood(d)
-        return Settings(name, self._embedding(), d, self.n_neighbors, sizes, smallest, self.selection)
+        settings = Settings(name, self._embedding(), d, self.n_neighbors, sizes, smallest, self.selection)
+        if self.units == "given" or self.n_neighbors != "auto" or not self._has_pictures:
+            return settings
+        return replace(settings, evening=evening_of(self.reduction_), views=(False, True))
+
+    @property
+    def _has_pictures(self) -> bool:
+        """Whether rows are pictures whose pixels share one scale."""
+        return len(self.row_shape_) in (2, 3) and self.adjustment_ is None and self.counts_ is None
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the factors of X.

@@ -162,7 +162,10 @@ class HessianICA(FollowedByICA, HessianEigenmaps):
         them NaN; cells are filled from the other columns. "keep" takes all rows and cells as they are.
     units : {"auto", "given"}
         "auto" scales columns of a table whose values spread more than 30 times as much as those of the others, and
-        leaves out columns that count the rows; "given" takes all columns as they are.
+        leaves out columns that count the rows, and measures distances between pictures of one brightness and one
+        contrast where these explain the codes clearly better (``selection_.chosen.evened``;
+        only with ``n_neighbors="auto"``);
+        "given" takes all columns and pictures as they are.
     counts : {"auto", "depth", "given"}
         "auto" finds out whether X holds counts (whole numbers from 0 on, many of them small) and then measures
         distances between their square roots, weighed so that all columns are equally noisy; ``counts_`` has the scale.

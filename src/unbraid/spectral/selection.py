@@ -40,6 +40,8 @@ class Candidate:
         Connected components of the neighbour graph.
     excluded : str
         Why it was excluded or not tried; empty otherwise.
+    evened : bool
+        Whether distances were those of pictures brought to one brightness and one contrast.
     """
 
     n_neighbors: int
@@ -53,6 +55,7 @@ class Candidate:
     stability: float = math.nan
     pieces: int = 1
     excluded: str = ""
+    evened: bool = False
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,7 @@ class Selection:
             lines.append(
                 f"{mark}{c.n_neighbors:4d} {c.pca_components:5d}  {c.contrast:9s} {c.edges:6.3f} {c.closest:8.3f} "
                 f"{c.dependence:8.3f} {c.participation:9.3f} {c.eigengap:10.3g} {c.stability:9.3f} "
-                f"{c.pieces:7d}  {c.excluded}"
+                f"{c.pieces:7d}  {'evened  ' * c.evened}{c.excluded}"
             )
         return "\n".join(lines)
 

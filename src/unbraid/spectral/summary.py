@@ -78,6 +78,7 @@ def _choices(selection: Selection, scores: list[float]) -> list[str]:
     chosen = selection.chosen
     found = [] if selection.dimension == "given" else [f"Number of factors: {selection.dimension}."]
     setting = f"{chosen.n_neighbors} neighbours and {chosen.pca_components} principal components"
+    setting += " of pictures of one brightness and contrast" * chosen.evened
     if selection.rule == "given":
         found.append(f"{setting}, as specified.")
     else:
