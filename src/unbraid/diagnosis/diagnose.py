@@ -14,6 +14,8 @@ from unbraid.data.rows import Rows
 from unbraid.diagnosis.codes import Told, code_findings, first_codes, linear_codes, loops_finding, small_columns
 from unbraid.diagnosis.evidence import Turned, turned_by, why_unused
 from unbraid.diagnosis.findings import FOR_LOOPS, LOOPS, Diagnosis, Finding
+from unbraid.diagnosis.gaps import completed
+from unbraid.diagnosis.gaps import told as told_of_gaps
 from unbraid.diagnosis.identified import twin_of
 from unbraid.diagnosis.survey import MOST_FACTORS, Survey, survey_findings, survey_of
 from unbraid.diagnosis.verdict import GOOD, deciding, held, labels_serve, priced, verdict_of
@@ -59,7 +61,7 @@ def diagnose(
     Parameters
     ----------
     X : array (n, ...), or anything that the estimators take
-        At least 30 distinct rows.
+        At least 30 distinct rows. Missing values, NaN or masked, are filled, and the reasons say so.
     labels : array (n,) or (n, q), optional
         A condition under which each row was observed, as for :class:`~unbraid.GIN`; or the factors of some rows, NaN
         elsewhere.
@@ -117,6 +119,11 @@ def examine(
     starts : dict
         For ``continue_from`` of the estimator of a method.
     """
+    known, filling = completed(known)
+    if filling is not None:
+        found, _ = examine(known, n_factors=n_factors, random_state=random_state)
+        verdict = "with care" if found.verdict == "yes" else found.verdict
+        return replace(found, reasons=[*found.reasons, told_of_gaps(filling)], verdict=verdict), {}
     if known.covariates is not None:  # the rest is examined; a fit takes them away for itself
         rows = Rows(known.X)
         rows.scale = counts_of(rows)
@@ -344,6 +351,7 @@ def fit(
         return _fitted(method, known, n_factors, rotated(method, known, settings), random_state)
     found, starts = examine(known, n_factors=n_factors)
     diagnosis, known, settings = choose(found, known, settings)
+    known, diagnosis = _filled_for(known, diagnosis)
     start = start_of(diagnosis, known, settings, starts)
     count = n_factors if start is not None else counted(diagnosis, n_factors)
     model = _fitted(diagnosis.method, known, count, settings, random_state, start)
@@ -358,6 +366,16 @@ def fit(
     if any(found.key == "noisy_ring" for found in diagnosis.findings):
         warn("UB119")
     return model
+
+
+def _filled_for(known: Observations, diagnosis: Diagnosis) -> tuple[Observations, Diagnosis]:
+    """The data with their gaps filled, where the method, or the regression on covariates, does not take them."""
+    if METHODS[diagnosis.method].load().takes_gaps and known.covariates is None:
+        return known, diagnosis
+    known, filling = completed(known)
+    if filling is None:
+        return known, diagnosis
+    return known, replace(diagnosis, reasons=[*diagnosis.reasons, "The fit saw the filled values, too."])
 
 
 def rotated(method: str, known: Observations, settings: dict[str, Any]) -> dict[str, Any]:

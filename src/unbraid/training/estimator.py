@@ -228,13 +228,18 @@ def _varying(rows: Rows) -> tuple[NDArray, NDArray[np.bool_]]:
     """The first row of a table, and which columns differ from it in another; mostly the first block shows it."""
     blocks = (rows.clean(block) for block in rows.stored(BLOCK))
     block = next(blocks)
-    first = block[0]
-    varies = (block != first).any(axis=0)
+    first = np.fmax.reduce(block, axis=0) if rows.gaps else block[0]
+    varies = _differ(block, first)
     for block in blocks:
         if varies.all():
             break
-        varies |= (block != first).any(axis=0)
+        varies |= _differ(block, first)
     return first, varies
+
+
+def _differ(block: NDArray, first: NDArray) -> NDArray[np.bool_]:
+    """Columns in which a value that is there differs from that of a row."""
+    return np.asarray(((block != first) & ~np.isnan(block)).any(axis=0))
 
 
 def check_spread(spread: float) -> None:
