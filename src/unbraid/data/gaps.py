@@ -145,12 +145,16 @@ def share_missing(blocks: Iterable[NDArray]) -> float:
         finite = ~np.isnan(block.reshape(len(block), -1))
         nothing += int((~finite.any(axis=1)).sum())
         there, cells = there + finite.sum(axis=0), cells + finite.size
-    empty = np.flatnonzero(there == 0)
-    if len(empty):
-        raise ValueError(f"column {empty[0]} of X holds no value at all, only NaN. Remove such columns.")
+    refuse_empty(there == 0)
     if nothing:
         raise ValueError(f"{nothing} rows of X hold no value at all, only NaN. Remove them.")
     return float(1 - np.sum(there) / cells)
+
+
+def refuse_empty(columns: NDArray[np.bool_]) -> None:
+    """Refuse columns without any value."""
+    if columns.any():
+        raise ValueError(f"column {columns.argmax()} of X holds no value at all, only NaN. Remove such columns.")
 
 
 def filled(values: NDArray, fill: Any) -> NDArray:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from unbraid.data.gaps import refuse_empty
 from unbraid.data.rows import Rows
 from unbraid.estimator.base import COUNT, RANDOM_STATE, Hint, Number
 from unbraid.export.exportable import Exportable
@@ -234,6 +235,7 @@ def _varying(rows: Rows) -> tuple[NDArray, NDArray[np.bool_]]:
         if varies.all():
             break
         varies |= _differ(block, first)
+    refuse_empty(~varies & np.isnan(first))
     return first, varies
 
 
