@@ -1,9 +1,9 @@
 """Batches that explain half of the variance: how much of the MCC is lost, and whether a factor that goes with them is
 seen.
 
-Two factors, 60 columns (isometric, of curvature 6, noise of 1 %), 1,500 rows in four batches, each with an offset of its
-own in every column and, in ``gains``, with gains of 0.7 to 1.4. ``share`` is how far the batch follows the first factor:
-0 not at all, 1 altogether. The curvature was chosen on seed 0, so that linear methods fail; judged on others.
+Two factors, 60 columns (isometric, of curvature 6, noise of 1 %), 1,500 rows in four batches, each with an offset of
+its own in every column and, in ``gains``, with gains of 0.7 to 1.4. ``share`` is how far the batch follows the first
+factor: 0 not at all, 1 altogether. The curvature was chosen on seed 0, so that linear methods fail; judged on others.
 
     python benchmarks/experiment_covariates.py
 """

@@ -1,8 +1,8 @@
 """VAEs of counts, of tables with gaps and under batches: what the likelihood, the mask and the covariates are worth.
 
-``counts``: two factors whose spread changes with one of 20 conditions, mixed by two layers into the log-rates of 50 columns,
-2,000 rows. IVAE with a likelihood of counts, and with the Gaussian one of the counts and of their roots. ``clean`` is
-the Gaussian one of the log-rates themselves, ``start`` IVAE after one step, which is the linear solution.
+``counts``: two factors whose spread changes with one of 20 conditions, mixed by two layers into the log-rates of 50
+columns, 2,000 rows. IVAE with a likelihood of counts, and with the Gaussian one of the counts and of their roots.
+``clean`` is the Gaussian one of the log-rates themselves, ``start`` IVAE after one step, which is the linear solution.
 
 ``gaps``: two factors, 30 curved columns (isometric, curvature 3, noise of 1 %), 1,000 rows, a fifth of the values
 missing. A VAE is not identifiable, so errors of the missing values are compared, in standard deviations of a column.

@@ -64,14 +64,6 @@ class AutoencoderEstimator(EncoderEstimator):
         See :class:`~unbraid.training.estimator.TrainedEstimator`; ``batch_size``, ``max_steps`` and ``learning_rate``
         are the preset's unless given.
 
-    Notes
-    -----
-    Batches are drawn with replacement. Images may be uint8 (0 to 255; or 0 and 1 only), bool, or floats in [0, 1].
-    Vectors are centred, and divided by one number, their overall standard deviation, on their way to the networks;
-    columns of a list of likelihoods by one each. Counts are seen as roots, and decoded to mean counts.
-
-    Missing values, NaN or masked, are left out of the loss; the encoder sees the mean of the column and a mark.
-
     Attributes
     ----------
     likelihood_ : str
@@ -85,6 +77,14 @@ class AutoencoderEstimator(EncoderEstimator):
     explained_by_covariates_ : array (2,) or None
         Share of the variance that covariates explain, by least squares: of the data, and of the codes, which need not
         carry it.
+
+    Notes
+    -----
+    Batches are drawn with replacement. Images may be uint8 (0 to 255; or 0 and 1 only), bool, or floats in [0, 1].
+    Vectors are centred, and divided by one number, their overall standard deviation, on their way to the networks;
+    columns of a list of likelihoods by one each. Counts are seen as roots, and decoded to mean counts.
+
+    Missing values, NaN or masked, are left out of the loss; the encoder sees the mean of the column and a mark.
     """
 
     takes_gaps = True

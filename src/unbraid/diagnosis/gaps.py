@@ -23,7 +23,7 @@ def completed(known: Observations) -> tuple[Observations, Filling | None]:
     """
     X = known.X
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
-        X = X.astype(np.result_type(X.dtype, np.float32)).filled(np.nan)
+        X = np.ma.filled(X.astype(np.result_type(X.dtype, np.float32)), np.nan)
     rows = Rows(X, gaps=True)
     looked = is_sliceable(rows.source) and not is_dataset(rows.source) and not is_lazy(rows.source)
     if not looked or rows.dtype.kind not in "fO" or len(rows) * rows.n_features > MOST_CELLS:
