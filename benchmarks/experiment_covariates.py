@@ -1,13 +1,14 @@
 """Batches that explain half of the variance: how much of the MCC is lost, and whether a factor that goes with them is
 seen.
 
-Two factors, 60 columns (isometric, noise of 1 %), 1,500 rows in four batches, each with an offset of its own in every
-column and, in ``gains``, with gains of 0.7 to 1.4. ``share`` is how far the batch follows the first factor: 0 not at
-all, 1 altogether. Written on seeds 0 to 3, judged on 100 to 109.
+Two factors, 60 columns (isometric, of curvature 6, noise of 1 %), 1,500 rows in four batches, each with an offset of
+its own in every column and, in ``gains``, with gains of 0.7 to 1.4. ``share`` is how far the batch follows the first
+factor: 0 not at all, 1 altogether. The curvature was chosen on seed 0, so that linear methods fail; judged on others.
 
     python benchmarks/experiment_covariates.py
 """
 
+import argparse
 import warnings
 
 import numpy as np
@@ -21,7 +22,7 @@ N, BATCHES, COLUMNS = 1500, 4, 60
 
 def world(seed: int, share: float, *, gains: bool) -> tuple[np.ndarray, ...]:
     """Factors, rows without and with the batches, and the batches."""
-    X, z = ub.datasets.load("isometric", n_factors=2, n_features=COLUMNS).sample(N, random_state=seed)
+    X, z = ub.datasets.load("isometric", n_factors=2, n_features=COLUMNS, curvature=6.0).sample(N, random_state=seed)
     rng = np.random.default_rng(seed)
     X = X + 0.01 * X.std() * rng.normal(size=X.shape)
     batch = np.argsort(np.argsort(share * z[:, 0] + (1 - share) * rng.uniform(size=N))) * BATCHES // N
@@ -40,10 +41,13 @@ def nearest(X: np.ndarray, z: np.ndarray) -> float:
 
 def main() -> None:
     """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, nargs="*", default=list(SEEDS))
+    seeds = parser.parse_args().seeds
     warnings.simplefilter("ignore")
-    for share, gains in ((0.0, False), (0.0, True), (0.3, False), (0.6, False)):
+    for share, gains in ((0.0, True), (0.0, False), (0.3, False), (0.6, False)):
         scores: dict[str, list[float]] = {}
-        for seed in SEEDS:
+        for seed in seeds:
             z, clean, X, batch = world(seed, share, gains=gains)
             hlle, pca = ub.HessianICA(2, random_state=0), ub.PCAICA(2, random_state=0)
             found = {
@@ -60,7 +64,8 @@ def main() -> None:
             for name, value in found.items():
                 scores.setdefault(name, []).append(float(value))
         for name, values in scores.items():
-            print(f"share {share}, gains {gains!s:5}  {name:20} mean {np.mean(values):.3f}, least {np.min(values):.3f}")
+            mean, least = np.mean(values), np.min(values)
+            print(f"share {share}, gains {gains!s:5}  {name:20} mean {mean:.3f}, least {least:.3f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -86,6 +86,7 @@ def _trained(
 
 
 COVARIATES = "covariates"  # which say what is no factor; all other evidence says what is one
+CONDITIONED = (COVARIATES,)  # inputs of encoder and decoder
 ROTATED = ("labels", "pairs", "time", COVARIATES)  # by one of the first the codes of an embedding can be turned
 
 
@@ -148,12 +149,20 @@ METHODS: dict[str, Method] = {
     ),
     "autoencoder": _trained("Autoencoder", "autoencoders.autoencoder", "Autoencoder", "the baseline that reconstructs"),
     "irmae": _trained("IRMAE", "autoencoders.irmae", "IRMAE", "an autoencoder that finds its own small rank"),
-    "vae": _trained("VAE", "autoencoders.vae", "VAE", "the baseline of the variational ones"),
-    "beta-vae": _trained("BetaVAE", "autoencoders.beta_vae", "beta-VAE", "a heavier KL term"),
-    "annealed-vae": _trained("AnnealedVAE", "autoencoders.annealed_vae", "AnnealedVAE", "a KL term that is let grow"),
-    "factor-vae": _trained("FactorVAE", "autoencoders.factor_vae", "FactorVAE", "total correlation by a discriminator"),
-    "beta-tcvae": _trained("BetaTCVAE", "autoencoders.beta_tcvae", "beta-TCVAE", "a heavier total correlation"),
-    "dip-vae": _trained("DIPVAE", "autoencoders.dip_vae", "DIP-VAE", "codes of unit covariance, two kinds"),
+    "vae": _trained("VAE", "autoencoders.vae", "VAE", "the baseline of the variational ones", uses=CONDITIONED),
+    "beta-vae": _trained("BetaVAE", "autoencoders.beta_vae", "beta-VAE", "a heavier KL term", uses=CONDITIONED),
+    "annealed-vae": _trained(
+        "AnnealedVAE", "autoencoders.annealed_vae", "AnnealedVAE", "a KL term that is let grow", uses=CONDITIONED
+    ),
+    "factor-vae": _trained(
+        "FactorVAE", "autoencoders.factor_vae", "FactorVAE", "total correlation by a discriminator", uses=CONDITIONED
+    ),
+    "beta-tcvae": _trained(
+        "BetaTCVAE", "autoencoders.beta_tcvae", "beta-TCVAE", "a heavier total correlation", uses=CONDITIONED
+    ),
+    "dip-vae": _trained(
+        "DIPVAE", "autoencoders.dip_vae", "DIP-VAE", "codes of unit covariance, two kinds", uses=CONDITIONED
+    ),
     "additive-autoencoder": _trained(
         "AdditiveAutoencoder",
         "autoencoders.additive",
@@ -173,7 +182,7 @@ METHODS: dict[str, Method] = {
         "autoencoders.ada_gvae",
         "Ada-GVAE",
         "factors from pairs that differ in few of them",
-        uses=("pairs",),
+        uses=("pairs", COVARIATES),
         needs=("pairs",),
         theorem="weak-pairs",
     ),
@@ -191,7 +200,7 @@ METHODS: dict[str, Method] = {
         "autoencoders.ivae",
         "iVAE",
         "factors whose distribution changes with a condition",
-        uses=("labels",),
+        uses=("labels", COVARIATES),
         needs=("labels",),
         theorem="ivae",
     ),
@@ -200,7 +209,7 @@ METHODS: dict[str, Method] = {
         "autoencoders.slow_vae",
         "SlowVAE",
         "factors that change rarely from one row to the next in time",
-        uses=("time",),
+        uses=("time", COVARIATES),
         needs=("time",),
         theorem="slow",
     ),

@@ -12,6 +12,7 @@ import unbraid as ub
 from tests.autoencoders.test_objectives import SCHEDULE, Data, make_batch
 from tests.facts import facts
 from unbraid.autoencoders.ada_gvae import group, shared_codes
+from unbraid.autoencoders.likelihood import FittedGaussian
 from unbraid.metrics import mcc
 
 
@@ -31,7 +32,7 @@ def test_the_loss_of_one_pair_by_hand(grouping, mean, variance):
     # In code 0, KL(N(0.4, 0.5), N(0, 2)) = (0.25 + 0.08 - 1 + log 4) / 2 = .358; in code 1, KL(N(0, 1), N(3, 1)) = 4.5.
     # The threshold is 2.43: code 0 is shared, code 1 is not.
     encoder = Fixed([[0.4, 0.0], [0.0, 3.0]], [[0.5, 1.0], [2.0, 1.0]])
-    networks = nn.ModuleDict({"encoder": encoder, "decoder": nn.Identity()})
+    networks = nn.ModuleDict({"encoder": encoder, "decoder": nn.Identity(), "likelihood": FittedGaussian(1.0)})
     x, partner = torch.tensor([[1.0, -1.0]]), torch.tensor([[0.0, 2.0]])
     batch = replace(make_batch(x), partner=partner, noise=lambda d: torch.ones(1, d))
     model = ub.AdaGVAE(2, grouping=grouping, beta=3, noise=1.0)

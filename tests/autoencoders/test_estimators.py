@@ -233,7 +233,7 @@ def test_bad_codes_are_refused():
     ("method", "settings", "words"),
     [
         ("VAE", {"preset": "huge"}, facts("preset", "huge", "small", "patches", "paper", "paper-dense")),
-        ("VAE", {"likelihood": "poisson"}, facts("likelihood", "poisson", "auto", "bernoulli", "gaussian")),
+        ("VAE", {"likelihood": "cauchy"}, facts("likelihood", "cauchy", "poisson", "bernoulli", "gaussian")),
         ("VAE", {"n_factors": 0}, facts("n_factors", 0)),
         ("VAE", {"encoder": nn.Identity()}, facts("encoder", "decoder")),
         ("BetaVAE", {"beta": -1}, facts("beta", -1)),

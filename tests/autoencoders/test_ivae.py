@@ -11,7 +11,7 @@ import unbraid as ub
 from tests.autoencoders.test_objectives import SCHEDULE, Data, make_batch
 from tests.facts import facts
 from unbraid.autoencoders.correlated import kl_terms, triangle
-from unbraid.autoencoders.likelihood import fitted_gaussian
+from unbraid.autoencoders.likelihood import FittedGaussian
 from unbraid.metrics import mcc
 from unbraid.networks.prior import ConditionalPrior
 from unbraid.training.devices import Device
@@ -41,7 +41,12 @@ def test_the_loss_of_two_rows_by_hand():
     log4 = float(np.log(4.0))
     encoder = Fixed([[0.5, 0.0, 0.0, log4, 0.5], [1.0, -1.0, 0.0, 0.0, 0.0]])
     networks = nn.ModuleDict(
-        {"encoder": encoder, "decoder": nn.Identity(), "prior": table([[0.0, 0, 0, 0], [1.0, 0, 0, log4]])}
+        {
+            "encoder": encoder,
+            "decoder": nn.Identity(),
+            "likelihood": FittedGaussian(0.2),
+            "prior": table([[0.0, 0, 0, 0], [1.0, 0, 0, log4]]),
+        }
     )
     x = torch.tensor([[1.51, 3.0], [2.0, 0.0]])
     batch = replace(make_batch(x), known={"labels": np.array([0, 1])}, noise=lambda d: torch.ones(2, d))
@@ -74,7 +79,7 @@ def test_the_fitted_noise_maximises_the_likelihood():
         -torch.distributions.Normal(0.0, s).log_prob(x).sum(1).mean() - 2 * np.log(2 * np.pi)
         for s in np.linspace(0.03, 0.08, 501)
     ]
-    assert fitted_gaussian(torch.zeros(50, 4), x, 0.01).mean().item() == pytest.approx(min(losses).item(), abs=1e-3)
+    assert FittedGaussian(0.01)(torch.zeros(50, 4), x).mean().item() == pytest.approx(min(losses).item(), abs=1e-3)
 
 
 @pytest.mark.parametrize(("share", "rate"), [(0.0, 0.1), (1 / 3, 0.075), (0.5, 0.05), (1.0, 0.0)])

@@ -45,7 +45,10 @@ class LinearEncoder(nn.Linear):
 
 def networks(n_features=4, d=2, seed=0, extra=None):
     g = generator(seed)
-    made = nn.ModuleDict({"encoder": LinearEncoder(n_features, 2 * d), "decoder": nn.Linear(d, n_features)})
+    made = nn.ModuleDict(
+        {"encoder": LinearEncoder(n_features, 2 * d), "decoder": nn.Linear(d, n_features),
+         "likelihood": likelihood.Gaussian()}
+    )  # fmt: skip
     for p in made.parameters():
         nn.init.normal_(p, std=0.3, generator=g)
     return made | extra if extra else made
@@ -88,7 +91,7 @@ def test_bernoulli_is_summed_over_pixels_and_channels():
     x, logits = torch.rand(5, 3, 4, 4, generator=g), torch.randn(5, 3, 4, 4, generator=g)
     p = 1 / (1 + np.exp(-logits.double().numpy()))
     expected = -(x.numpy() * np.log(p) + (1 - x.numpy()) * np.log(1 - p)).sum(axis=(1, 2, 3))
-    np.testing.assert_allclose(likelihood.bernoulli(logits, x), expected, rtol=1e-5)
+    np.testing.assert_allclose(likelihood.Bernoulli()(logits, x), expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize("estimator", ["weighted", "stratified"])
@@ -255,7 +258,7 @@ def test_factor_vae_loss_is_the_log_density_ratio():
     probability = torch.softmax(nets["discriminator"](z), dim=1)
     tc = (probability[:, 0].log() - probability[:, 1].log()).mean()
     expected = (
-        likelihood.gaussian(nets["decoder"](z), x).mean() + gaussian_kl(mean, log_variance).sum(1).mean() + 7 * tc
+        likelihood.Gaussian()(nets["decoder"](z), x).mean() + gaussian_kl(mean, log_variance).sum(1).mean() + 7 * tc
     )
     assert loss.value.item() == pytest.approx(expected.item(), rel=1e-4)
 
@@ -304,7 +307,7 @@ def test_frozen_gives_the_same_values_and_input_gradients():
 def test_hae_loss_is_equation_one():
     model = ub.HessianAutoencoder(n_factors=2)
     model.likelihood_ = "gaussian"
-    nets = nn.ModuleDict({"encoder": nn.Linear(4, 2), "decoder": nn.Linear(2, 4)})
+    nets = nn.ModuleDict({"encoder": nn.Linear(4, 2), "decoder": nn.Linear(2, 4), "likelihood": likelihood.Gaussian()})
     x, model._codes = torch.randn(8, 4, generator=generator(1)), np.random.default_rng(0).normal(size=(8, 2))
     model.code_mean_, model.code_std_ = np.array([1.0, -2.0]), np.array([3.0, 0.5])
     data = type("Data", (), {"endless": False})

@@ -12,6 +12,7 @@ import unbraid as ub
 from tests.autoencoders.test_ivae import Fixed
 from tests.autoencoders.test_objectives import SCHEDULE, Data, make_batch
 from tests.facts import facts
+from unbraid.autoencoders.likelihood import FittedGaussian
 from unbraid.autoencoders.slow_vae import mean_absolute, transition_kl
 from unbraid.metrics import mcc
 from unbraid.trust.warnings import AssumptionWarning
@@ -42,7 +43,7 @@ def test_the_kl_of_a_step_against_quadrature():
 
 def test_the_loss_of_one_step_by_hand():
     encoder = Fixed([[0.5, 0.0], [1.0, 0.0]])  # one code: means and log-variances of the earlier and the later row
-    networks = nn.ModuleDict({"encoder": encoder, "decoder": nn.Identity()})
+    networks = nn.ModuleDict({"encoder": encoder, "decoder": nn.Identity(), "likelihood": FittedGaussian(0.1)})
     x, partner = torch.tensor([[1.5]]), torch.tensor([[2.5]])
     batch = replace(make_batch(x), partner=partner, noise=lambda d: torch.ones(1, d))
     model = ub.SlowVAE(1, rate=2.0, gamma=3.0, noise=0.1)

@@ -3,12 +3,13 @@
 from dataclasses import replace
 from typing import Any, Self
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
-from unbraid.autoencoders import likelihood
 from unbraid.autoencoders.beta_vae import BetaVAE
 from unbraid.autoencoders.decomposition import gaussian_kl
+from unbraid.autoencoders.likelihood import FittedGaussian, Likelihood
 from unbraid.autoencoders.presets import Preset
 from unbraid.autoencoders.vae import Posterior
 from unbraid.estimator.base import Hint, Number
@@ -119,7 +120,7 @@ class AdaGVAE(BetaVAE):
         self.threshold = threshold
         self.noise = noise
 
-    def fit(self, X: Any, y: Any = None, *, pairs: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, pairs: Any = None, covariates: Any = None) -> Self:
         """Train on pairs of rows of X.
 
         Parameters
@@ -128,20 +129,24 @@ class AdaGVAE(BetaVAE):
         y : ignored
         pairs : array of int, (m, 2) or (n,)
             Row numbers, or one number per row that both rows of a pair have. Rows without a pair are not learned from.
+        covariates : array (n,) or (n, c), optional
+            As of :meth:`VAE.fit`.
 
         Returns
         -------
         self
         """
-        return super().fit(self._observed(X, pairs=pairs))
+        return super().fit(self._observed(X, pairs=pairs, covariates=covariates))
+
+    def fit_transform(self, X: Any, y: Any = None, *, pairs: Any = None, covariates: Any = None) -> np.ndarray:
+        """``fit``, then ``transform`` of the same rows."""
+        return self.fit(X, pairs=pairs, covariates=covariates).transform(X)
 
     def _schedule(self, preset: Preset) -> Schedule:
         return replace(super()._schedule(preset), decay="cosine")
 
-    def _reconstruction(self, output: Tensor, x: Tensor) -> Tensor:
-        if self.likelihood_ == "bernoulli":
-            return super()._reconstruction(output, x)
-        return likelihood.fitted_gaussian(output, x, self.noise)
+    def _gaussian(self) -> Likelihood:
+        return FittedGaussian(self.noise)
 
     def _posterior(self, networks: nn.ModuleDict, batch: Batch, n_points: int) -> Posterior:
         assert batch.partner is not None, "the table says that this method needs pairs"

@@ -48,6 +48,8 @@ class SumOfParts(AutoencoderEstimator):
     """
 
     _presets = PRESETS | {name: replace(PRESETS[name], learning_rate=RATE) for name in ("small", "patches")}
+    takes_gaps = False  # its parts are measured on complete rows
+    _recognises = False
     _image_likelihood = "gaussian"  # of the sum itself, not of its logits
     _parameter_constraints = {
         "block_size": COUNT,
@@ -55,6 +57,7 @@ class SumOfParts(AutoencoderEstimator):
         "encoder": (None,),
         "decoder": (None,),
         "likelihood": ("auto", "gaussian"),
+        "counts": ("given",),
     }
 
     def __init__(self, n_factors: int = 2, *, block_size: int = 1, n_init: int = 4, **settings: Any):
@@ -89,7 +92,7 @@ class SumOfParts(AutoencoderEstimator):
         with bar("starts", total=self.n_init * steps, show=self.progress) as advance:
             for i in range(self.n_init):
                 generator = torch.Generator().manual_seed((seed + i * STRIDE) % 2**63)
-                networks = first if i == 0 else self._networks(self._network_shape, preset, generator)
+                networks = first if i == 0 else self._whole(self._networks(self._network_shape, preset, generator))
                 objective = partial(self._objective, networks=networks, points=points, schedule=short)
                 source = Batches(points, schedule.batch_size, seed, device)
                 trainer = Trainer(networks, self._groups(preset), objective, source, short, device)

@@ -37,6 +37,5 @@ class Autoencoder(AutoencoderEstimator):
     """
 
     def _objective(self, batch: Batch, networks: nn.ModuleDict, points: Points, schedule: Schedule) -> Iterator[Loss]:
-        output = networks["decoder"](networks["encoder"](batch.x))
-        loss = self._reconstruction(output, batch.x).mean()
+        loss = self._reconstruction(networks, networks["encoder"](batch.x), batch.x).mean()
         yield Loss("model", loss, {"loss": loss, "reconstruction": loss})

@@ -7,12 +7,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from unbraid.autoencoders import likelihood
+from unbraid.autoencoders.likelihood import FittedGaussian, Likelihood
 from unbraid.autoencoders.presets import Preset
 from unbraid.autoencoders.vae import VAE
 from unbraid.estimator.base import Hint, Number
 from unbraid.networks.autoencoder import Heads
 from unbraid.networks.linear import AroundLinear, last_linear, vanish
+from unbraid.networks.seen import Seen
 from unbraid.runtime.determinism import check_random_state
 from unbraid.spectral.evidence import linear_codes
 from unbraid.training.batches import Points
@@ -112,29 +113,32 @@ class CorrelatedVAE(VAE):
             return networks
         vanish(heads[0])
         vanish(last_linear(networks["decoder"]))
-        ends = shape[0], self._n_codes
         with torch.random.fork_rng(devices=[]):
-            networks["encoder"] = AroundLinear(networks["encoder"], *ends)
-            networks["decoder"] = AroundLinear(networks["decoder"], *ends[::-1])
+            networks["encoder"] = AroundLinear(networks["encoder"], self._encoder_shape(shape)[0], self._n_codes)
+            networks["decoder"] = AroundLinear(networks["decoder"], self._n_codes + self._n_beside, shape[0])
         return networks
 
     def _train(self, networks: nn.ModuleDict, points: Points, schedule: Schedule, preset: Preset, seed: int) -> None:
         encoder, decoder = networks["encoder"], networks["decoder"]
-        if isinstance(encoder, AroundLinear) and isinstance(decoder, AroundLinear):
+        inner = encoder.network if isinstance(encoder, Seen) else encoder
+        if isinstance(inner, AroundLinear) and isinstance(decoder, AroundLinear):
             rows, rotation, given = self._linear_case(points, np.random.default_rng([seed, 2]))
-            x = points.to_tensor(points.stored(rows)).double().numpy()
-            matrix, shift = linear_codes(x, self._n_codes, rotation, given)
-            encoder.start(matrix, shift)
-            decoder.start(np.linalg.pinv(matrix), x.mean(0))
+            x = points.with_beside(points.to_tensor(points.stored(rows)), rows)
+            seen = (encoder.view(x) if isinstance(encoder, Seen) else x).double().numpy()
+            n_data, q = self._network_shape[0], self._n_beside
+            data, known = seen[:, :n_data], seen[:, seen.shape[1] - q :]
+            slopes = np.linalg.lstsq(known, data - data.mean(0), rcond=None)[0]  # of the covariates, (q, n_data)
+            matrix, shift = linear_codes(data - known @ slopes, self._n_codes, rotation, given)
+            marks = np.zeros((len(matrix), seen.shape[1] - q - n_data))
+            inner.start(np.hstack([matrix, marks, -matrix @ slopes.T]), shift)
+            decoder.start(np.hstack([np.linalg.pinv(matrix), slopes.T]), data.mean(0))
         super()._train(networks, points, schedule, preset, seed)
 
     def _schedule(self, preset: Preset) -> Schedule:
         return replace(super()._schedule(preset), decay="cosine")
 
-    def _reconstruction(self, output: Tensor, x: Tensor) -> Tensor:
-        if self.likelihood_ == "bernoulli":
-            return super()._reconstruction(output, x)
-        return likelihood.fitted_gaussian(output, x, self.noise)
+    def _gaussian(self) -> Likelihood:
+        return FittedGaussian(self.noise)
 
     def _draw(self, networks: nn.ModuleDict, x: Tensor, noise: Tensor) -> Drawn:
         """Posteriors of rows x, codes drawn from them, and their reconstruction loss.
@@ -145,9 +149,9 @@ class CorrelatedVAE(VAE):
         mean, log_variance, L = self._split(networks["encoder"](x))
         drawn = (L @ noise[:, :, None]).squeeze(2)
         codes = mean + drawn
-        if self.likelihood_ == "gaussian":
+        if self.likelihood_ != "bernoulli":
             codes, x = torch.cat([codes, mean - drawn]), torch.cat([x, x])
-        reconstruction = self._reconstruction(networks["decoder"](codes), x).mean()
+        reconstruction = self._reconstruction(networks, codes, x).mean()
         return Drawn(mean, L.square().sum(2), log_variance, codes, reconstruction)
 
     def _split(self, encoded: Tensor) -> tuple[Tensor, Tensor, Tensor]:

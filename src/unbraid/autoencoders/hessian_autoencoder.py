@@ -139,7 +139,7 @@ class HessianAutoencoder(AutoencoderEstimator):
         taught = self.teacher_.transform(batch.values) if points.endless else self._codes[batch.rows]
         y = self._standard(taught).to(batch.x.device)
         codes = (networks["encoder"](batch.x) - y).square().sum(1).mean()
-        reconstruction = self._reconstruction(networks["decoder"](y), batch.x).mean()
+        reconstruction = self._reconstruction(networks, y, batch.x).mean()
         loss = codes + reconstruction
         yield Loss("model", loss, {"loss": loss, "codes": codes, "reconstruction": reconstruction})
 
@@ -152,8 +152,8 @@ class HessianAutoencoder(AutoencoderEstimator):
         codes = super()._codes_of(rows, most)
         return codes * self.code_std_.astype(codes.dtype) + self.code_mean_.astype(codes.dtype)
 
-    def _decode(self, codes: Tensor) -> np.ndarray:
-        return super()._decode(self._standard(codes))
+    def _decode(self, codes: Tensor, beside: np.ndarray | None = None) -> np.ndarray:
+        return super()._decode(self._standard(codes), beside)
 
     @property
     def _code_unit(self) -> tuple[Any, Any]:

@@ -89,7 +89,7 @@ class IVAE(CorrelatedVAE):
         super().__init__(n_factors, **settings)
         self.condition = condition
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, covariates: Any = None) -> Self:
         """Train on X given a condition.
 
         Parameters
@@ -97,12 +97,18 @@ class IVAE(CorrelatedVAE):
         X : array or memory map (n, features), (n, height, width) or (n, height, width, channels), or Observations
         y : array (n,), (n, C) or (n, q)
             The condition of each row: classes, class weights or numbers. Rows of a class with one member are left out.
+        covariates : array (n,) or (n, c), optional
+            As of :meth:`VAE.fit`.
 
         Returns
         -------
         self
         """
-        return super().fit(self._observed(X, y))
+        return super().fit(self._observed(X, y, covariates=covariates))
+
+    def fit_transform(self, X: Any, y: Any = None, *, covariates: Any = None) -> np.ndarray:
+        """``fit``, then ``transform`` of the same rows."""
+        return self.fit(X, y, covariates=covariates).transform(X)
 
     def _points(self, X: Any) -> Points:
         self._check_parameters()

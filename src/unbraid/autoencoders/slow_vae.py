@@ -104,7 +104,7 @@ class SlowVAE(CorrelatedVAE):
         self.rate = rate
         self.gamma = gamma
 
-    def fit(self, X: Any, y: Any = None, *, time: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, time: Any = None, covariates: Any = None) -> Self:
         """Train on consecutive rows of X.
 
         Parameters
@@ -115,12 +115,18 @@ class SlowVAE(CorrelatedVAE):
             When each row was observed: numbers or dates, in any order. Rows farther apart than 1.5 usual steps are not
             consecutive, so several recordings may follow each other with a gap
             (:meth:`unbraid.Observations.recordings`).
+        covariates : array (n,) or (n, c), optional
+            As of :meth:`VAE.fit`.
 
         Returns
         -------
         self
         """
-        return super().fit(self._observed(X, time=time))
+        return super().fit(self._observed(X, time=time, covariates=covariates))
+
+    def fit_transform(self, X: Any, y: Any = None, *, time: Any = None, covariates: Any = None) -> np.ndarray:
+        """``fit``, then ``transform`` of the same rows."""
+        return self.fit(X, time=time, covariates=covariates).transform(X)
 
     def _points(self, X: Any) -> Points:
         points = super()._points(X)

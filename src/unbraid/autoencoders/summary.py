@@ -44,12 +44,33 @@ def summary_of(model: "AutoencoderEstimator") -> Summary:
     """The summary of any autoencoder; each kind adds its own."""
     last, n_codes = model.history_[-1] if model.history_ else {}, model._n_features_out
     facts = [Fact(name.replace("_", " "), f"{last[name]:.4g}", TERMS[name]) for name in TERMS if name in last]
+    facts += _as_read(model)
     facts.append(Fact("steps", str(model.n_steps_), f"Training ended by {model.stopped_}."))
     sections = [training_section(model.history_, "All recorded terms.")]
     return Summary(
         title_of(model), facts, note=NOTE, sections=sections, n_shown=min(n_codes, MOST_SHOWN), order="spread",
         reconstructs=True,
     )  # fmt: skip
+
+
+def _as_read(model: "AutoencoderEstimator") -> list[Fact]:
+    """How the data were read, where that is not plain."""
+    kinds, found = model.kinds_ or [model.likelihood_], []
+    if set(kinds) != {"gaussian"}:
+        named = ", ".join(f"{kind} ({kinds.count(kind)})" if model.kinds_ else kind for kind in dict.fromkeys(kinds))
+        about = "Rows are brought to one total." if model.counts == "depth" else "Of the data given the codes."
+        found.append(Fact("likelihood", named, about))
+    if model.missing_:
+        about = "Of the values; they are left out of the loss, and the encoder sees a mark in their place."
+        found.append(Fact("missing", f"{100 * model.missing_:.1f} %", about))
+    if model.explained_by_covariates_ is not None:
+        data, codes = model.explained_by_covariates_
+        about = (
+            f"Of the variance of the data, by least squares, and {100 * codes:.1f} % of that of the codes: encoder and "
+            "decoder take the covariates as inputs, so that codes need not carry them."
+        )
+        found.append(Fact("covariates explain", f"{100 * data:.0f} %", about))
+    return found
 
 
 def variational(shown: Summary, model: "VAE") -> Summary:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -75,6 +75,30 @@ class VAE(AutoencoderEstimator):
 
     _n_heads = 2
     _image_likelihood = "bernoulli"
+    _recognises = True
+
+    def fit(self, X: Any, y: Any = None, *, covariates: Any = None) -> Self:
+        """Train on X.
+
+        Parameters
+        ----------
+        X : array or memory map (n, features), (n, height, width) or (n, height, width, channels), a Dataset, or
+            Observations
+            Sides of images must be divisible by 16. NaN, or masked, is a missing value.
+        y : ignored
+        covariates : array (n,) or (n, c), optional
+            Batch, session, day: levels or numbers, which encoder and decoder take as inputs. New rows need theirs:
+            ``transform(Observations(X, covariates=...))``.
+
+        Returns
+        -------
+        self
+        """
+        return super().fit(self._observed(X, covariates=covariates))
+
+    def fit_transform(self, X: Any, y: Any = None, *, covariates: Any = None) -> np.ndarray:
+        """``fit``, then ``transform`` of the same rows."""
+        return self.fit(X, covariates=covariates).transform(X)
 
     def _objective(self, batch: Batch, networks: nn.ModuleDict, points: Points, schedule: Schedule) -> Iterator[Loss]:
         posterior = self._posterior(networks, batch, points.n)
@@ -102,7 +126,7 @@ class VAE(AutoencoderEstimator):
     ) -> Posterior:  # fmt: skip
         """Codes drawn from the posterior of rows x, and their losses."""
         codes = mean + (0.5 * log_variance).exp() * noise
-        reconstruction = self._reconstruction(networks["decoder"](codes), x).mean()
+        reconstruction = self._reconstruction(networks, codes, x).mean()
         kl = gaussian_kl(mean, log_variance).mean(0)
         terms = {"reconstruction": reconstruction, "kl": kl.sum(), "kl_per_dimension": kl}
         return Posterior(batch, mean, log_variance, codes, reconstruction, kl, n_points, terms)

@@ -239,7 +239,7 @@ def _about_table(request: Request, method: str, factors: list[str]) -> dict[str,
         exclude += [name for name in _header(request) if name in known]
     said: dict[str, Any] = {"index": request.index, "header": request.header, "fill": request.fill}
     unsaid = is_table and request.fill is None and not request.drop_missing
-    if unsaid and method != AUTO and OFFERED[method].load().takes_gaps:
+    if unsaid and (method == AUTO or OFFERED[method].load().takes_gaps):
         said["fill"] = "none"
     if request.columns is not None:
         said["columns"] = names_in(request.columns)

@@ -6,6 +6,7 @@ made equal over the levels, as far as spreads differ by more than chance (empiri
 Rabinovic 2007, ComBat).
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -88,6 +89,40 @@ class Design:
 
 
 @dataclass(frozen=True)
+class Remembered:
+    """The covariates of the rows of a fit, which are found again by their values.
+
+    Attributes
+    ----------
+    marks : array (n,) of int
+        Of the rows, in increasing order (:func:`unbraid.data.rows.row_marks`).
+    known : array (n, c)
+    """
+
+    marks: NDArray
+    known: NDArray
+
+    @classmethod
+    def of(cls, blocks: Iterable[NDArray], covariates: NDArray) -> "Remembered":
+        """Of rows in blocks."""
+        marks, known = row_marks(blocks), covariates.reshape(len(covariates), -1)
+        order = np.argsort(marks, kind="stable")
+        return cls(marks[order], known[order])
+
+    def __call__(self, blocks: Iterable[NDArray]) -> NDArray:
+        """Covariates of these rows; new ones are refused."""
+        marks = row_marks(blocks)
+        place = np.minimum(np.searchsorted(self.marks, marks), len(self.marks) - 1)
+        new = int((self.marks[place] != marks).sum())
+        if new:
+            raise ValueError(
+                f"the fit used covariates, and {new} of {len(marks)} rows are new: give theirs, too, as "
+                "transform(Observations(X, covariates=...))."
+            )
+        return self.known[place]
+
+
+@dataclass(frozen=True)
 class Adjustment:
     """What covariates explained of some rows, and how it is taken away from these and from others.
 
@@ -103,10 +138,8 @@ class Adjustment:
     overlap_chance : float
         How likely an effect in random directions would lie that much in those in which the rest of the data varies; NaN
         with few columns.
-    marks : array (n,) of int
-        The rows that were fitted, in increasing order (:func:`unbraid.data.rows.row_marks`).
-    known : array (n, c)
-        Their covariates.
+    remembered : Remembered
+        The rows that were fitted.
     """
 
     design: Design
@@ -115,8 +148,7 @@ class Adjustment:
     mean: NDArray
     explained: float
     overlap_chance: float
-    marks: NDArray
-    known: NDArray
+    remembered: Remembered
 
     @classmethod
     def of(cls, X: NDArray, covariates: NDArray) -> "Adjustment":
@@ -132,30 +164,17 @@ class Adjustment:
         spreads = np.ones_like(slopes)
         for column, rows in design.groups(covariates):
             spreads[column] = _spread(rest[rows], rest)
-        marks, known = row_marks([X]), covariates.reshape(len(covariates), -1)
-        order = np.argsort(marks, kind="stable")
         explained = float(np.square(effect).sum() / np.square(centred).sum())
         chance = _overlap_chance(effect, rest, q)
-        return cls(design, slopes, spreads, mean, explained, chance, marks[order], known[order])
+        return cls(design, slopes, spreads, mean, explained, chance, Remembered.of([X], covariates))
 
     def __call__(self, X: NDArray, covariates: NDArray | None) -> NDArray:
         """Rows without what their covariates explain; without covariates, rows of the fit are looked up."""
-        covariates = self._looked_up(X) if covariates is None else covariates
+        covariates = self.remembered([X]) if covariates is None else covariates
         rest = X - self.mean - self.design(covariates) @ self.slopes
         for column, rows in self.design.groups(covariates):
             rest[rows] /= self.spreads[column]
         return (rest + self.mean).astype(X.dtype)
-
-    def _looked_up(self, X: NDArray) -> NDArray:
-        marks = row_marks([X])
-        place = np.minimum(np.searchsorted(self.marks, marks), len(self.marks) - 1)
-        new = int((self.marks[place] != marks).sum())
-        if new:
-            raise ValueError(
-                f"the fit used covariates, and {new} of {len(X)} rows are new: give theirs, too, as "
-                "transform(Observations(X, covariates=...))."
-            )
-        return self.known[place]
 
     def __str__(self) -> str:
         return f"explain {100 * self.explained:.0f} % of the variance, which was taken away"

@@ -133,6 +133,30 @@ def _check_fill(path: Path, names: list[str], values: NDArray, fill: Any) -> Non
         raise ValueError(f"{path}: the column {name!r} is empty. Leave it out by exclude={name!r}.")
 
 
+def share_missing(blocks: Iterable[NDArray]) -> float:
+    """Share of the values that are missing, NaN; rows and columns that hold no value at all are refused.
+
+    >>> share_missing([np.array([[1.0, np.nan], [3.0, 4.0]])])
+    0.25
+    """
+    there: Any = 0
+    nothing = cells = 0
+    for block in blocks:
+        finite = ~np.isnan(block.reshape(len(block), -1))
+        nothing += int((~finite.any(axis=1)).sum())
+        there, cells = there + finite.sum(axis=0), cells + finite.size
+    refuse_empty(there == 0)
+    if nothing:
+        raise ValueError(f"{nothing} rows of X hold no value at all, only NaN. Remove them.")
+    return float(1 - np.sum(there) / cells)
+
+
+def refuse_empty(columns: NDArray[np.bool_]) -> None:
+    """Refuse columns without any value."""
+    if columns.any():
+        raise ValueError(f"column {columns.argmax()} of X holds no value at all, only NaN. Remove such columns.")
+
+
 def filled(values: NDArray, fill: Any) -> NDArray:
     """Gaps (NaN) filled with a number, the column's median, the line between the rows before and after, or like rows.
 

@@ -75,6 +75,7 @@ class Rows:
         self.on_read: Callable[[int], Any] = _pass  # called with the number of rows of each block
         self.columns: NDArray[np.intp] | None = None  # set by keep: of a table, those that are read
         self.scale: Callable[[NDArray], NDArray] | None = None  # of checked rows, where a method wants another one
+        self.beside: NDArray | None = None  # numbers (n, q) that a network takes beside each row
         self._draws = is_dataset(X)
         self.endless = self._draws and not hasattr(X, "rows")
         self._n: int | None
@@ -294,8 +295,8 @@ class Rows:
             bad = int((~np.isfinite(values)).reshape(len(values), -1).any(axis=1).sum())
             raise ValueError(
                 f"Input X contains NaN or infinity ({bad} rows of a block of {len(values)}). "
-                "Remove those rows or fill the gaps first; PCAICA, and spectral methods that were fitted on rows with "
-                "gaps, take NaN for missing values."
+                "Remove those rows or fill the gaps first. PCAICA, and spectral methods and autoencoders that were "
+                "fitted on rows with gaps, take NaN for missing values."
             )
         if doubtful:
             raise ValueError(

@@ -14,6 +14,8 @@ from unbraid.data.rows import Rows
 from unbraid.diagnosis.codes import Told, code_findings, first_codes, linear_codes, loops_finding, small_columns
 from unbraid.diagnosis.evidence import Turned, turned_by
 from unbraid.diagnosis.findings import FOR_LOOPS, LOOPS, RING, Diagnosis, Finding
+from unbraid.diagnosis.gaps import completed
+from unbraid.diagnosis.gaps import told as told_of_gaps
 from unbraid.diagnosis.identified import twin_of
 from unbraid.diagnosis.survey import Survey, survey_findings, survey_of
 from unbraid.diagnosis.verdict import FROM_TIME, INSTEAD, deciding, held, labels_serve, method_for, priced, verdict_of
@@ -53,7 +55,7 @@ def diagnose(
     Parameters
     ----------
     X : array (n, ...), or anything that the estimators take
-        At least 30 distinct rows.
+        At least 30 distinct rows. Missing values, NaN or masked, are filled, and the reasons say so.
     labels : array (n,) or (n, q), optional
         A condition under which each row was observed, as for :class:`~unbraid.GIN`; or the factors of some rows, NaN
         elsewhere.
@@ -111,6 +113,11 @@ def examine(
     starts : dict
         For ``continue_from`` of the estimator of a method.
     """
+    known, filling = completed(known)
+    if filling is not None:
+        found, _ = examine(known, n_factors=n_factors, random_state=random_state)
+        verdict = "with care" if found.verdict == "yes" else found.verdict
+        return replace(found, reasons=[*found.reasons, told_of_gaps(filling)], verdict=verdict), {}
     if known.covariates is not None:  # the rest is examined; a fit takes them away for itself
         rows = Rows(known.X)
         rows.scale = counts_of(rows)

@@ -8,6 +8,7 @@ from unbraid.data.observations import Observations, observe
 from unbraid.diagnosis.diagnose import examine
 from unbraid.diagnosis.evidence import why_unused
 from unbraid.diagnosis.findings import FOR_LOOPS, RING, Diagnosis
+from unbraid.diagnosis.gaps import completed
 from unbraid.diagnosis.verdict import FROM_TIME, INSTEAD
 from unbraid.methods import COVARIATES, METHODS, method_of
 from unbraid.spectral.evidence import ROTATIONS, rotation_for
@@ -67,6 +68,7 @@ def fit(
         return _fitted(method, known, n_factors, rotated(method, known, settings), random_state)
     found, starts = examine(known, n_factors=n_factors)
     diagnosis, known, settings = choose(found, known, settings)
+    known, diagnosis = _filled_for(known, diagnosis)
     start = start_of(diagnosis, known, settings, starts)
     count = n_factors if start is not None else counted(diagnosis, n_factors)
     model = _fitted(diagnosis.method, known, count, settings, random_state, start)
@@ -82,6 +84,16 @@ def fit(
     if not ring and any(found.assumption == RING for found in diagnosis.findings):
         warn("UB119")
     return model
+
+
+def _filled_for(known: Observations, diagnosis: Diagnosis) -> tuple[Observations, Diagnosis]:
+    """The data with their gaps filled, where the method, or the regression on covariates, does not take them."""
+    if METHODS[diagnosis.method].load().takes_gaps and known.covariates is None:
+        return known, diagnosis
+    known, filling = completed(known)
+    if filling is None:
+        return known, diagnosis
+    return known, replace(diagnosis, reasons=[*diagnosis.reasons, "The fit saw the filled values, too."])
 
 
 def rotated(method: str, known: Observations, settings: dict[str, Any]) -> dict[str, Any]:

@@ -350,13 +350,17 @@ class Estimator(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         X = self._unmasked(self._observed(X).X)
         rows = Rows(X, fewest=fewest, gaps=self.takes_gaps)
         rows.in_unit_interval = self.unit_interval and len(rows.row_shape) > 1
-        self.counts_ = rows.scale = counts_of(rows, getattr(self, "counts", "given"))
+        self.counts_ = rows.scale = self._scale_of(rows)
         self._note_names(X, rows, reset=True)
         self.n_features_in_ = rows.n_features
         self.row_shape_ = rows.row_shape
         self.unit_ = rows.unit
         self.is_picture_ = rows.is_picture
         return rows
+
+    def _scale_of(self, rows: Rows) -> Counts | None:
+        """The scale in which counts are seen."""
+        return counts_of(rows, getattr(self, "counts", "given"))
 
     def _read_new(self, X: Any) -> Rows:
         """New data, in the shape and the unit of those that were fitted, with their columns in the same order."""

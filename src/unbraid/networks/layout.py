@@ -1,5 +1,6 @@
 """Rows as users give them, in the networks' layout and back."""
 
+import torch
 from torch import Tensor
 
 from unbraid.networks.autoencoder import STRIDE
@@ -15,6 +16,21 @@ def as_images(x: Tensor, row_shape: tuple[int, ...]) -> Tensor:
     if len(row_shape) == 1:
         return x
     return x.unsqueeze(-1).permute(0, 3, 1, 2) if len(row_shape) == 2 else x.permute(0, 3, 1, 2)
+
+
+def joined(x: Tensor, beside: Tensor) -> Tensor:
+    """Rows with more numbers (n, q) beside them: further columns, or channels that are constant over an image.
+
+    >>> import torch
+    >>> joined(torch.zeros(5, 3, 8, 6), torch.zeros(5, 2)).shape
+    torch.Size([5, 5, 8, 6])
+    """
+    return torch.cat([x, beside.reshape(*beside.shape, *(1,) * (x.ndim - 2)).expand(-1, -1, *x.shape[2:])], dim=1)
+
+
+def parted(x: Tensor, n_data: int) -> tuple[Tensor, Tensor]:
+    """The reverse: rows of ``n_data`` columns or channels, and what stood beside them."""
+    return x[:, :n_data], x[:, n_data:].flatten(2)[..., 0] if x.ndim > 2 else x[:, n_data:]
 
 
 def as_rows(x: Tensor, row_shape: tuple[int, ...]) -> Tensor:

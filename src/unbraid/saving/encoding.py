@@ -39,6 +39,7 @@ RECORDS = {
     "ProductDiagnostics": "product.choice",
     "ProductMaps": "product.diffusion",
     "Reduction": "manifold.reduction",
+    "Remembered": "data.covariates",
     "Refit": "spectral.refits",
     "Reliability": "spectral.refits",
     "Rotation": "spectral.ica",

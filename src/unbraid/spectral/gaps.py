@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from unbraid.data.gaps import share_missing
 from unbraid.manifold.neighbors import Floats
 from unbraid.trust.warnings import warn
 
@@ -79,7 +80,7 @@ class Filling:
                 f"X has {sample.shape[1]} columns and missing values; gaps are filled in at most {WIDEST}. Fill them "
                 "first, for instance by unbraid.datasets.open(path, fill='neighbors')."
             )
-        check_values(some)
+        share_missing([some])
         spread = np.nanstd(some, axis=0)
         spread = np.where(spread > 0, spread, 1.0)
         size = max(1, min(FILLED_BY, sample.shape[1] // 2, len(some) // 4))
@@ -110,17 +111,6 @@ def expected(centred: NDArray, W: Floats, noise: float) -> Floats:
     return _solved(np.where(there, centred, 0.0), there, W, max(noise, 1e-12 * float(np.square(W).mean())))[0]
 
 
-def check_values(X: NDArray) -> None:
-    """Refuse rows and columns that hold no value at all."""
-    there = np.isfinite(X)
-    empty = np.flatnonzero(~there.any(axis=0))
-    if len(empty):
-        raise ValueError(f"column {empty[0]} of X holds no value at all, only NaN. Remove such columns.")
-    nothing = ~there.any(axis=1)
-    if nothing.any():
-        raise ValueError(f"{int(nothing.sum())} rows of X hold no value at all, only NaN. Remove them.")
-
-
 def probabilistic_pca(X: NDArray, d: int) -> GapPCA:
     """Fit ``d`` components to rows (n, p) with NaN for missing values.
 
@@ -136,7 +126,7 @@ def probabilistic_pca(X: NDArray, d: int) -> GapPCA:
     >>> bool(abs(found.decoded(gappy) - X).max() < 0.01)
     True
     """
-    check_values(X)
+    share_missing([X])
     there, n = np.isfinite(X), len(X)
     mean = np.nanmean(X, axis=0)
     filled = np.where(there, X - mean, 0.0)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from unbraid.data.gaps import share_missing
 from unbraid.data.lazy import codes_by_blocks
 from unbraid.estimator.base import COUNT, COUNT_OR_AUTO, RANDOM_STATE
 from unbraid.estimator.summary import Summary
@@ -20,7 +21,7 @@ from unbraid.runtime.extras import require
 from unbraid.spectral.diagnostics import LinearDiagnostics, data_concerns, diagnose_linear, warn_of
 from unbraid.spectral.evidence import INDEPENDENT, ROTATIONS, check_rotation, evidence_concerns, rotation_matrix
 from unbraid.spectral.figures import LOCAL_COMPONENTS
-from unbraid.spectral.gaps import GapPCA, check_values, probabilistic_pca
+from unbraid.spectral.gaps import GapPCA, probabilistic_pca
 from unbraid.spectral.ica import CONTRAST, FASTICA, Rotation, best_rotation, excess_kurtosis, whitening
 from unbraid.spectral.screened import Screened, bounded
 from unbraid.spectral.selection import given_factors, number_of_factors
@@ -176,7 +177,7 @@ class PCAICA(Screened):
             )
         if d > min(sample.shape):
             raise ValueError(f"n_factors={d} is more than X, of shape {sample.shape}, can have.")
-        check_values(sample)
+        share_missing([sample])
         spread = np.nanstd(sample, axis=0)
         spread = np.where(spread > 0, spread, 1)
         found = probabilistic_pca(sample / spread, d)

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from unbraid.data.rows import Rows
 from unbraid.data.sources import is_dataset, is_sliceable
-from unbraid.networks.layout import as_images
+from unbraid.networks.layout import as_images, joined
 from unbraid.training.devices import Device
 
 SCANNED_BYTES = 2**30  # float arrays up to this size are checked whole before training, larger ones batch by batch
@@ -87,8 +87,8 @@ class Points:
         self.endless = rows.endless
         drawn = is_dataset(rows.source)
         if not drawn and (rows.dtype.kind == "O" or not is_sliceable(rows.source)):
-            bounded, rows = rows.in_unit_interval, Rows(rows.array())
-            rows.in_unit_interval = bounded
+            given, rows = rows, Rows(rows.array(), gaps=rows.gaps)
+            rows.in_unit_interval, rows.beside = given.in_unit_interval, given.beside
         self.rows, self.n = rows, len(rows)
         self._checked = rows.is_picture
         nbytes = self.n * rows.n_features * rows.dtype.itemsize
@@ -117,6 +117,11 @@ class Points:
         x = torch.from_numpy(np.array(values, dtype=np.float32, order="C"))
         return as_images(x / unit if unit != 1 else x, self.rows.row_shape)
 
+    def with_beside(self, x: Tensor, rows: np.ndarray) -> Tensor:
+        """Tensors of these rows with what networks take beside them."""
+        beside = self.rows.beside
+        return x if beside is None else joined(x, torch.from_numpy(beside[rows]).to(x.dtype))
+
 
 class Batches:
     """Rows, or pairs of them, with replacement, as the large study draws them; a process's share of each batch.
@@ -138,16 +143,16 @@ class Batches:
         partner = None
         if points.pairs is not None:
             rows, others = points.pairs[rows].T
-            partner = self._tensor(points.stored(others, self.data_rng))
+            partner = self._tensor(points.stored(others, self.data_rng), others)
         values = points.stored(rows, self.data_rng)
         known = {name: of_rows[rows] for name, of_rows in points.known.items()}
         return Batch(
-            self._tensor(values), rows, step, log, values, self.noise, self._orders(len(rows)),
+            self._tensor(values, rows), rows, step, log, values, self.noise, self._orders(len(rows)),
             lambda: self.draw(step, log), known, partner,
         )  # fmt: skip
 
-    def _tensor(self, values: np.ndarray) -> Tensor:
-        return self.points.to_tensor(values).to(self.device.torch_device)
+    def _tensor(self, values: np.ndarray, rows: np.ndarray) -> Tensor:
+        return self.points.with_beside(self.points.to_tensor(values), rows).to(self.device.torch_device)
 
     def noise(self, *shape: int) -> Tensor:
         return torch.randn((self.size, *shape), generator=self.generator)[self.share].to(self.device.torch_device)

@@ -16,7 +16,7 @@ from unbraid.data.rows import Rows
 from unbraid.estimator.base import COUNT
 from unbraid.export.graphs import Graphs
 from unbraid.networks.autoencoder import initialise
-from unbraid.networks.layout import as_images, shape_of
+from unbraid.networks.layout import as_images, joined, shape_of
 from unbraid.training.batches import BLOCK, Batch, Batches, Points
 from unbraid.training.devices import Accelerated, Device
 from unbraid.training.estimator import TrainedEstimator, check_spread
@@ -110,6 +110,7 @@ class EncoderEstimator(TrainedEstimator):
         self._before_training(points, seed)
         networks = self._networks(shape, preset, torch.Generator().manual_seed(seed))
         self._check_networks(networks)
+        networks = self._whole(networks)
         self._train(networks, points, self._schedule(preset), preset, seed)
         self._after_training(points)
         return self
@@ -132,11 +133,14 @@ class EncoderEstimator(TrainedEstimator):
 
     def _standardise(self, points: Points) -> None:
         """Two passes: the mean of each feature, then the standard deviation, of each or of all together."""
-        total = sum(b.sum(0, dtype=np.float64) for b in points.rows.stored(BLOCK))
-        self.center_ = total / points.n
+        rows, gaps = points.rows, points.rows.gaps and points.rows.dtype.kind == "f"
+        total = np.nansum if gaps else np.sum
+        there: Any = sum((~np.isnan(b)).sum(0) for b in rows.stored(BLOCK)) if gaps else points.n
+        self.center_ = sum(total(b, axis=0, dtype=np.float64) for b in rows.stored(BLOCK)) / there
         axis, width = (0, 1) if self._per_feature else (None, points.rows.n_features)
-        squares = sum(np.square(b - self.center_).sum(axis) for b in points.rows.stored(BLOCK))
-        spread = np.sqrt(squares / (points.n * width))
+        squares = sum(total(np.square(b - self.center_), axis=axis) for b in rows.stored(BLOCK))
+        cells = np.sum(there) if gaps and axis is None else there * width
+        spread = np.sqrt(squares / cells)
         constant = spread <= 1e-12 * np.abs(self.center_) if self._per_feature else spread == 0
         points.center = self.center_
         points.scale = self.scale_ = np.where(constant, 1.0, spread) if self._per_feature else float(spread)
@@ -167,6 +171,10 @@ class EncoderEstimator(TrainedEstimator):
         with torch.random.fork_rng(devices=[]):
             networks = nn.ModuleDict(self._parts(shape, preset))
         initialise(networks, preset.initialisation, generator)
+        return networks
+
+    def _whole(self, networks: nn.ModuleDict) -> nn.ModuleDict:
+        """Hook: the networks with what a method puts around them."""
         return networks
 
     def _parts(self, shape: tuple[int, ...], preset: Any) -> dict[str, nn.Module]:
@@ -253,7 +261,7 @@ class EncoderEstimator(TrainedEstimator):
                 f"Set them again: model.set_params({again})."
             )
         shape = self._network_shape
-        networks = self._networks(shape, self._preset_for(shape), torch.Generator())
+        networks = self._whole(self._networks(shape, self._preset_for(shape), torch.Generator()))
         networks.load_state_dict({k: torch.from_numpy(np.asarray(v)) for k, v in self.weights_.items()})
         return networks.to(memory_format=torch.channels_last).eval()  # type: ignore[call-overload]
 
@@ -264,13 +272,22 @@ class EncoderEstimator(TrainedEstimator):
         """Checked rows as the encoder takes them; vectors in the precision they have."""
         if block.ndim > 2:
             return as_images(torch.from_numpy(block.astype(np.float32, copy=False)), block.shape[1:])
-        return torch.from_numpy((block - self.center_.astype(block.dtype)) / np.asarray(self.scale_, block.dtype))
+        return torch.from_numpy((block - np.asarray(self.center_, block.dtype)) / np.asarray(self.scale_, block.dtype))
 
     def _encoded(self, rows: Rows, most: int | None = None) -> np.ndarray:
         """The encoder's output, (n, n_heads * n_factors), of the first ``most`` rows if given."""
         with torch.no_grad():
-            chunks = (self._to_network(rows.clean(block)) for block in rows.stored(CHUNK, most))
-            return np.concatenate([self._in_precision("encoder", x)(x).numpy() for x in chunks])
+            return np.concatenate([self._in_precision("encoder", x)(x).numpy() for x in self._inputs(rows, most)])
+
+    def _inputs(self, rows: Rows, most: int | None = None) -> Iterator[Tensor]:
+        """What the encoder takes of the first ``most`` rows, in chunks."""
+        start = 0
+        for block in rows.stored(CHUNK, most):
+            x = self._to_network(rows.clean(block))
+            if rows.beside is not None:
+                x = joined(x, torch.from_numpy(rows.beside[start : start + len(block)]).to(x.dtype))
+            start += len(block)
+            yield x
 
     def _in_precision(self, name: str, x: Tensor) -> Any:
         network = self._network[name]

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from unbraid.data.gaps import refuse_empty
 from unbraid.data.rows import Rows
 from unbraid.estimator.base import COUNT, RANDOM_STATE, Hint, Number
 from unbraid.export.exportable import Exportable
@@ -228,13 +229,19 @@ def _varying(rows: Rows) -> tuple[NDArray, NDArray[np.bool_]]:
     """The first row of a table, and which columns differ from it in another; mostly the first block shows it."""
     blocks = (rows.clean(block) for block in rows.stored(BLOCK))
     block = next(blocks)
-    first = block[0]
-    varies = (block != first).any(axis=0)
+    first = np.fmax.reduce(block, axis=0) if rows.gaps else block[0]
+    varies = _differ(block, first)
     for block in blocks:
         if varies.all():
             break
-        varies |= (block != first).any(axis=0)
+        varies |= _differ(block, first)
+    refuse_empty(~varies & np.isnan(first))
     return first, varies
+
+
+def _differ(block: NDArray, first: NDArray) -> NDArray[np.bool_]:
+    """Columns in which a value that is there differs from that of a row."""
+    return np.asarray(((block != first) & ~np.isnan(block)).any(axis=0))
 
 
 def check_spread(spread: float) -> None:
