@@ -42,9 +42,10 @@ def peers(X, z, seed):
     known = np.full(z.shape, np.nan)
     known[:LABELS] = z[:LABELS]
     rank = np.linalg.matrix_rank(X, tol=1e-6 * len(X))
-    yield f"PCA+ICA of all {rank} directions, {LABELS} labels", ub.PCAICA(
-        rank, rotation="labels", null="off", random_state=seed
-    ).fit(X, known).transform(X)
+    yield (
+        f"PCA+ICA of all {rank} directions, {LABELS} labels",
+        ub.PCAICA(rank, rotation="labels", null="off", random_state=seed).fit(X, known).transform(X),
+    )
     yield f"linear, {LABELS} labels", LinearRegression().fit(X[:LABELS], z[:LABELS]).predict(X)
     yield "chance", np.random.default_rng(seed).normal(size=z.shape)
 

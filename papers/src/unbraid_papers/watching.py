@@ -25,7 +25,7 @@ def watched(kind: type[VAE], marks: Container[int], X: np.ndarray, look: Look) -
     has them all when it is resumed.
     """
 
-    class Watched(kind):  # type: ignore[valid-type, misc]
+    class Watched(kind):
         def _objective(
             self, batch: Batch, networks: nn.ModuleDict, points: Points, schedule: Schedule
         ) -> Iterator[Loss]:

@@ -14,11 +14,15 @@ CURRENT, IDLE_CURRENT = np.array([0.12834946, 0.12870338, 0.13078523]), 58.13307
 PER_DEGREE, AT_ZERO = 1.42261211, (506.8049747171294, 510.98343062774353)  # of the angle sensors
 GAINS = 2.0 ** np.array([5, 4])  # infrared: large diode; visible: medium; both of the longest exposure
 
-CAMERA = 2.5 * np.diag([2.65625, 1.0, 1.77344]) @ [  # exposure, white balance, response to the colours
-    [0.2995802, 0.06920322, 0.028159],
-    [0.04017132, 0.9209918, 0.31265],
-    [0.00217392, 0.2071558, 0.75763],
-]
+CAMERA = (
+    2.5
+    * np.diag([2.65625, 1.0, 1.77344])
+    @ [  # exposure, white balance, response to the colours
+        [0.2995802, 0.06920322, 0.028159],
+        [0.04017132, 0.9209918, 0.31265],
+        [0.00217392, 0.2071558, 0.75763],
+    ]
+)
 SEEN_ALIGNED, SEEN_CROSSED = np.array([0.29, 0.35, 0.33]), np.array([0.02, 0.08, 0.18])
 RADIUS = 0.22  # of the lamp's hexagon, as a share of the side
 
@@ -48,9 +52,9 @@ class LightTunnel(Continuous):
 
     References
     ----------
-    Gamella, Peters, Bühlmann (2025), Causal chambers as a real-world physical testbed for AI methodology, Nature Machine
-    Intelligence, model F3 (images). Gamella, Bing, Runge (2025), Sanity checking causal representation learning on a
-    simple real-world system, appendix C (sensors).
+    Gamella, Peters, Bühlmann (2025), Causal chambers as a real-world physical testbed for AI methodology, Nature
+    Machine Intelligence, model F3 (images). Gamella, Bing, Runge (2025), Sanity checking causal representation
+    learning on a simple real-world system, appendix C (sensors).
 
     Examples
     --------

@@ -180,7 +180,7 @@ class Diagnosis:
 
     @property
     def _covered(self) -> bool:
-        """Whether there is the evidence that the theorem needs, and codes for all that varies: it is about all factors."""
+        """Whether there is the evidence that the theorem needs, and a code for all that varies."""
         whole = all(self._held.get(key, True) for key in ("left_over", "small_columns"))
         return bool(self.n_factors) and whole and set(self._theorem.evidence) <= set(self.evidence)
 

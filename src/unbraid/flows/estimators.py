@@ -44,9 +44,9 @@ class GIN(ConditionalFlow):
         Share of ``max_steps`` after which the rate drops at the latest; 5/8 is the papers' epoch 50 of 80.
     noise : float or "auto"
         Standard deviation of the normal noise added to the data in every step, in the unit of X; "auto" is 5 % of the
-        overall standard deviation of X (0.015 on MNIST; the papers have 0.01 everywhere), 1 % if unfolding. It floors the standard
-        deviations of the codes, so constant features (the border of MNIST) do no harm. Factors that move the data
-        less than the noise are lost in it: lower it to find them.
+        overall standard deviation of X (0.015 on MNIST; the papers have 0.01 everywhere), 1 % if unfolding. It floors
+        the standard deviations of the codes, so constant features (the border of MNIST) do no harm. Factors that move
+        the data less than the noise are lost in it: lower it to find them.
     n_init : int
         Flows trained at once from different starts; the best by held-out likelihood is kept. Of three or more starts
         within 0.1 nats of it, the one is kept whose codes agree most with the others.

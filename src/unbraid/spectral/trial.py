@@ -87,8 +87,8 @@ class Settings:
 
     def at(self, candidate: Candidate) -> "Settings":
         """With the candidate's sizes, nothing left open."""
-        sizes = {"n_neighbors": candidate.n_neighbors, "pca_sizes": (candidate.pca_components,)}
-        return replace(self, **sizes, views=(candidate.evened,))
+        neighbors, sizes = candidate.n_neighbors, (candidate.pca_components,)
+        return replace(self, n_neighbors=neighbors, pca_sizes=sizes, views=(candidate.evened,))
 
 
 @dataclass
