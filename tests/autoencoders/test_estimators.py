@@ -199,13 +199,13 @@ def test_irmae_finds_a_lower_rank_than_the_plain_autoencoder():
         (images(5, dtype=np.float64) - 0.5, facts("[0, 1]", -0.5, 0.5)),
         (images(5).astype(np.int64), facts("[0, 1]", 0, 255)),
         (images(5, size=30), facts("30 x 30", 16, "32 x 32")),
-        (np.where(images(5) > 250, np.nan, 0.5), facts("NaN", 5)),
+        (np.where(images(5) > 250, np.inf, 0.5), facts("infinity")),
         (images(1), facts("1 sample", (1, 32, 32), 2)),
         (images(5)[:0], facts("0 sample", (0, 32, 32), 2)),
         (images(5).astype(str), facts("X", "<U3")),
         (np.zeros((4, 16, 16, 3, 2)), facts((16, 16, 3, 2), "(n, height, width, channels)")),
     ],
-    ids=["above one", "below zero", "integers", "odd size", "nan", "one sample", "empty", "text", "five axes"],
+    ids=["above one", "below zero", "integers", "odd size", "infinity", "one sample", "empty", "text", "five axes"],
 )
 def test_bad_images_are_refused_in_words(X, words):
     with pytest.raises(ValueError, match=words):

@@ -375,9 +375,9 @@ def test_rows_that_are_no_observations(fit, tmp_path):
     np.save(tmp_path / "none.npy", np.zeros((0, 3)))
     refused(fit(tmp_path / "none.npy"), "no rows")
     X = np.random.default_rng(0).uniform(size=(100, 3))
-    X[7, 1] = np.nan
-    np.save(tmp_path / "nan.npy", X)
-    refused(fit(tmp_path / "nan.npy"), "NaN", "Remove those rows")
+    X[7, 1] = np.inf
+    np.save(tmp_path / "infinite.npy", X)
+    refused(fit(tmp_path / "infinite.npy"), "infinity", "Remove those rows")
     np.save(tmp_path / "few.npy", X[:5])
     refused(fit(tmp_path / "few.npy"), "5 distinct", "30")
 
@@ -386,8 +386,8 @@ def test_unknown_names_list_the_valid_ones(fit, tmp_path):
     refused(fit("shapes-xy", "--method", "magic"), "'magic'", "hessian-ica", "pca-ica")
     refused(fit("no-such-thing"), "no file or folder", "shapes-xy")
     refused(fit("shapes-xy", "--option", "colour=3"), "colour", "image_size")
-    (tmp_path / "notes.txt").write_text("text")
-    refused(fit(tmp_path / "notes.txt"), ".txt", ".npy")
+    (tmp_path / "notes.rst").write_text("text")
+    refused(fit(tmp_path / "notes.rst"), ".rst", ".npy")
 
 
 @pytest.mark.parametrize(

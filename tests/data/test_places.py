@@ -167,7 +167,7 @@ def test_links_to_other_files_in_what_is_hdf5_inside(ending):
         ub.datasets.open(f"a{ending}")
     with h5py.File("a.h5", "w") as file:
         file["X"] = h5py.ExternalLink("part.h5", "X")
-    with pytest.raises(ValueError, match=facts("a.h5", "key")):
+    with pytest.raises(ValueError, match=facts("a.h5", "links")):
         ub.datasets.open("a.h5")
 
 

@@ -376,7 +376,7 @@ def test_the_command_reads_csv_and_npz_and_explains(tmp_path, monkeypatch, capsy
         read_array(tmp_path / "bad.csv")
     out = run(monkeypatch, capsys, "evaluate", tmp_path / "codes.npz")
     assert out.code == 2
-    assert "unbraid evaluate codes.npy factors.npy" in out.err
+    assert f"unbraid evaluate {tmp_path / 'codes.npz'} factors.npy" in out.err
 
 
 class Remembers:

@@ -65,7 +65,7 @@ def test_what_cannot_be_found_is_refused():
     with pytest.raises(ValueError, match=facts("n_factors='auto'", "missing")):
         ub.PCAICA("auto").fit(gappy)
     with pytest.raises(ValueError, match=facts("PCAICA", "NaN")):
-        ub.HessianAutoencoder(2).fit(gappy)
+        ub.ProductManifold().fit(gappy)
     with pytest.raises(ValueError, match=facts("column 4")):
         ub.HessianICA(2).fit(np.where(np.arange(12) == 4, np.nan, gappy))
     with pytest.raises(ValueError, match=facts("column 4")):

@@ -49,7 +49,7 @@ class PairAutoencoder(ub.Autoencoder):
     def _objective(self, batch, networks, points, schedule):
         codes, others = (networks["encoder"](x) for x in (batch.x, batch.partner))
         apart = (codes - others).square().sum(1).mean()
-        loss = self._reconstruction(networks["decoder"](codes), batch.x).mean() + 10 * apart
+        loss = self._reconstruction(networks, codes, batch.x).mean() + 10 * apart
         yield Loss("model", loss, {"loss": loss, "apart": apart})
 
 

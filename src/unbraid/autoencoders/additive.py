@@ -3,7 +3,7 @@
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -209,3 +209,11 @@ class AdditiveVAE(SumOfParts, VAE):
     >>> model.part_shares_.shape, model.kl_.shape
     ((2,), (4,))
     """
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]  # its parts take no covariates
+        """Train on X, as :meth:`AdditiveAutoencoder.fit`."""
+        return AutoencoderEstimator.fit(self, X)
+
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:  # type: ignore[override]
+        """``fit``, then ``transform`` of the same rows."""
+        return self.fit(X).transform(X)

@@ -55,8 +55,9 @@ def fit_transform(model: Any, X: Any, *, dim: str | None = None, **evidence: Any
     Examples
     --------
     >>> import numpy as np, xarray, unbraid as ub
-    >>> day = np.arange(300)
-    >>> z = np.column_stack([np.sin(day / 3), np.sin(day / 17)]) @ [[1.0, 2.0, 0.0], [0.0, 1.0, 1.0]]
+    >>> day, noise = np.arange(300), np.random.default_rng(0).normal(size=(309, 2))
+    >>> slow = np.convolve(noise[:, 0], np.ones(10), "valid")
+    >>> z = np.column_stack([slow, noise[:300, 1]]) @ [[1.0, 2.0, 0.0], [0.0, 1.0, 1.0]]
     >>> wind = xarray.DataArray(z, dims=("day", "place"), coords={"day": day})
     >>> model = ub.PCAICA(2, rotation="time", random_state=0)
     >>> fit_transform(model, wind, time="day").shape, list(model.evidence_)

@@ -44,7 +44,7 @@ def choose_key(path: Path, keys: list[str], key: str | None) -> str:
     """The key asked for, or the only one there is."""
     listed = ", ".join(keys)
     if not keys:
-        raise ValueError(f"{path} holds no arrays.")
+        raise ValueError(f"{path} holds no arrays of its own; links to other files are not followed. Save one in it.")
     if key is None:
         if len(keys) == 1:
             return keys[0]

@@ -14,10 +14,8 @@ from unbraid.data.rows import Rows
 from unbraid.diagnosis.codes import Told, code_findings, first_codes, linear_codes, loops_finding, small_columns
 from unbraid.diagnosis.evidence import Turned, turned_by
 from unbraid.diagnosis.findings import FOR_LOOPS, LOOPS, RING, Diagnosis, Finding
-from unbraid.diagnosis.gaps import completed
-from unbraid.diagnosis.gaps import told as told_of_gaps
 from unbraid.diagnosis.identified import twin_of
-from unbraid.diagnosis.survey import Survey, survey_findings, survey_of
+from unbraid.diagnosis.survey import Survey, completed, survey_findings, survey_of, told_of_gaps
 from unbraid.diagnosis.verdict import FROM_TIME, INSTEAD, deciding, held, labels_serve, method_for, priced, verdict_of
 from unbraid.methods import METHODS
 from unbraid.runtime.determinism import check_random_state, one_thread

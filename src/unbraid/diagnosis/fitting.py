@@ -8,7 +8,7 @@ from unbraid.data.observations import Observations, observe
 from unbraid.diagnosis.diagnose import examine
 from unbraid.diagnosis.evidence import why_unused
 from unbraid.diagnosis.findings import FOR_LOOPS, RING, Diagnosis
-from unbraid.diagnosis.gaps import completed
+from unbraid.diagnosis.survey import completed
 from unbraid.diagnosis.verdict import FROM_TIME, INSTEAD
 from unbraid.methods import COVARIATES, METHODS, method_of
 from unbraid.spectral.evidence import ROTATIONS, rotation_for

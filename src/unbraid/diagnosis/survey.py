@@ -1,4 +1,4 @@
-"""What is checked before a fit: structure, units, connectedness, dimension and noise."""
+"""What is checked before a fit: missing values, structure, units, connectedness, dimension and noise."""
 
 import warnings
 from collections.abc import Callable
@@ -10,13 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unbraid.data.counts import Counts, counts_of
+from unbraid.data.observations import Observations
 from unbraid.data.rows import Rows
+from unbraid.data.sources import is_dataset, is_lazy, is_sliceable
 from unbraid.diagnosis.findings import Finding, finding, measured
 from unbraid.estimator.summary import counted
 from unbraid.manifold.neighbors import Floats, distinct_rows
 from unbraid.manifold.reduction import FINEST, Look, Reduction, affordable_rows, reduce_rows, wide_rows
 from unbraid.manifold.spectra import structure
 from unbraid.manifold.surroundings import apart, off_tangent
+from unbraid.spectral.gaps import Filling
 from unbraid.spectral.selection import estimated_dimension
 from unbraid.trust.table import FIGURES
 from unbraid.trust.warnings import UnbraidWarning
@@ -29,7 +32,39 @@ Fitted = TypeVar("Fitted")
 MOST_ROWS = 2000  # that are looked at
 FEWEST_ROWS = 30
 MOST_FACTORS = 6  # beyond, local Hessians need more neighbours than any data of these sizes have
+MOST_CELLS = 2**27  # that are searched for missing values: 1 GB of float64
 LOCAL_COMPONENTS = 20  # in which tangents are looked for: twice the dimension and one more is enough (Whitney)
+
+
+def completed(known: Observations) -> tuple[Observations, Filling | None]:
+    """The same with the gaps of X (NaN, masked) filled, and what filled them; larger data are refused later on.
+
+    >>> X = np.random.default_rng(0).normal(size=(50, 2)) @ [[1.0, 0.0, 2.0, 1.0], [0.0, 1.0, 1.0, 2.0]]
+    >>> X[3, 1] = np.nan
+    >>> found, filling = completed(Observations(X))
+    >>> bool(np.isfinite(found.X).all()), filling.share
+    (True, 0.005)
+    """
+    X = known.X
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        X = np.ma.filled(X.astype(np.result_type(X.dtype, np.float32)), np.nan)
+    rows = Rows(X, gaps=True)
+    looked = is_sliceable(rows.source) and not is_dataset(rows.source) and not is_lazy(rows.source)
+    if not looked or rows.dtype.kind not in "fO" or len(rows) * rows.n_features > MOST_CELLS:
+        return known, None
+    values = rows.array()
+    if not np.isnan(values).any():
+        return known, None
+    filling = Filling.of(values.reshape(len(values), -1))
+    return replace(known, X=filling(values)), filling
+
+
+def told_of_gaps(filling: Filling) -> str:
+    """What was done."""
+    return (
+        f"{100 * filling.share:.1f} % of X is missing; it was filled with what principal components expect, given the "
+        "other values of the row. How well that works is not part of the expected MCC."
+    )
 
 
 @dataclass(frozen=True)

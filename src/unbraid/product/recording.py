@@ -48,7 +48,7 @@ def hole(rows: Floats) -> float:
     The distance from the middle within which 2 % of the rows lie, in a plane that keeps geodesics and has unit variance
     along both axes, of rows smoothed over time; 0 for rows in no order, which cannot be smoothed.
 
-    >>> turn = np.cumsum(np.random.default_rng(0).normal(0, 0.2, size=(600, 1)), axis=0)
+    >>> turn = np.cumsum(np.random.default_rng(0).normal(0.1, 0.2, size=(600, 1)), axis=0)
     >>> rows = np.c_[np.cos(turn), np.sin(turn)] + np.random.default_rng(1).normal(0, 0.3, size=(600, 2))
     >>> hole(rows) > 0.62 > hole(np.random.default_rng(2).permutation(rows))
     True
