@@ -27,7 +27,7 @@ STYLEGAN = ("cat1", "cat2", "horse", "car", "kitchen", "bedroom", "church")
 TO_THE_LETTER = "HLLE+fastICA"  # the paper's algorithm: no LTSA term, fastICA with u^4
 CLASSICAL = ("HLLE+ICA", TO_THE_LETTER, "PCA", "PCA+ICA")
 OURS = "HessianICA"  # as the library has it: its own choice of k, and of evened pictures
-BY_GAP = "HLLE+ICA, by eigengap"  # k by the paper's rule where the eigengap is clear
+BY_GAP = "HessianICA, by eigengap"  # the same with selection="eigengap"
 LABELLED = ("linear with labels", "k-NN with labels")
 MORE = ("LEM+ICA", OURS, BY_GAP, "LTSA+ICA", "Isomap+ICA", "FastICA", "scikit-learn, best k", *LABELLED, "chance")
 PAPERS_HAE = "HAE, paper's loss"
@@ -224,7 +224,7 @@ def _encoder(method: str, X: NDArray, d: int, seed: int) -> Callable[[NDArray], 
         "HLLE+ICA": lambda: ub.HessianICA(d, **papers),
         TO_THE_LETTER: lambda: ub.HessianICA(d, tangent_weight=0.0, rotation="fastica", **papers),
         OURS: lambda: ub.HessianICA(d, **options),
-        BY_GAP: lambda: ub.HessianICA(d, **papers | {"selection": "eigengap"}),
+        BY_GAP: lambda: ub.HessianICA(d, selection="eigengap", **options),
         "LTSA+ICA": lambda: ub.TangentICA(d, **papers),
         "Isomap+ICA": lambda: ub.GeodesicICA(d, **options),
         "PCA+ICA": lambda: ub.PCAICA(d, **options),
