@@ -8,7 +8,6 @@ import pytest
 import unbraid as ub
 from tests.spectral.manifolds import bent_sheets
 from unbraid.manifold.reduction import fit_reduction
-from unbraid.spectral.selection import Candidate, score
 from unbraid.trust.support import mutual_information
 
 
@@ -30,14 +29,6 @@ def test_the_other_rules_maximise_what_they_say(rule):
     X, _ = bent_sheets(500, 2, n_features=12)
     record = ub.HessianICA(n_factors=2, selection=rule, random_state=0).fit(X).selection_
     assert getattr(record.chosen, rule) == max(getattr(c, rule) for c in record.candidates if not c.excluded)
-
-
-def test_the_rule_of_the_eigengap_takes_a_clear_one_among_embeddings_as_isometric():
-    narrow, clear, wide = (Candidate(12, 5, closest=c, eigengap=g) for c, g in ((0.72, 1.5), (0.70, 2.0), (0.60, 9.0)))
-    assert [score("eigengap", c) for c in (narrow, clear, wide)] == pytest.approx([0.67, 0.70, 0.60])
-    X, _ = bent_sheets(500, 2, n_features=12)
-    record = ub.HessianICA(n_factors=2, selection="eigengap", random_state=0).fit(X).selection_
-    assert record.chosen == max((c for c in record.candidates if not c.excluded), key=lambda c: score("eigengap", c))
 
 
 @pytest.mark.parametrize("d", [1, 2, 3])

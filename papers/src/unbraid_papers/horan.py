@@ -165,7 +165,6 @@ EXPERIMENTS = (
         "squares and DCGAN faces (small: 32 x 32). ffhq: small 800 faces of 64 x 64 (128px: of 128 x 128), "
         "sub-samples of 1,000; paper 3,000 of 128 x 128. HLLE+ICA is HessianICA with the paper's rule for k and "
         "distances of pixels; HessianICA is the default, which also tries pictures of one brightness and contrast; "
-        "'by eigengap' is the same with selection='eigengap', a rule tuned on ffhq 0, 1, 2; 2, 3 and 4, 5; "
         "HLLE+fastICA is the paper's to the letter, without the LTSA term and by fastICA with u^4; LEM+ICA is "
         "scikit-learn's embedding and fastICA; 'scikit-learn, best k' is its hessian at the k that the labels choose.",
         classical_cells,

@@ -147,15 +147,15 @@ class HessianICA(FollowedByICA, HessianEigenmaps):
         Random starts of the search for three factors or more; with two factors every angle is tried.
     trust : {"cheap", "full"}
         "full" refits on halves, with another seed, other settings, a second method and other evidence, and reports how
-        well the codes are reproduced in ``diagnostics_.reliability``. It takes up to ten times as long.
+        well the codes are reproduced in ``diagnostics_.reliability``. It takes several times as long.
     pca_components : int or "auto"
         Principal components kept first; "auto" chooses by the variance left out.
     n_landmarks : int, "auto" or None
         Points that are embedded; the rest are placed by local affine maps. None embeds every point. "auto" embeds all
         of up to 5000 points; of more, it raises the number until held-out points are placed well.
-    selection : {"combined", "edges", "closest", "eigengap"}
-        Rule for "auto": local isometry over neighbour-graph edges, over the closest 5 % of pairs (the paper's), the
-        latter where the eigengap is clear, or the mean of both minus half the mutual information of the codes.
+    selection : {"combined", "edges", "closest"}
+        Rule for "auto": local isometry over neighbour-graph edges, over the closest 5 % of pairs (the paper's), or
+        the mean of both minus half the mutual information of the codes.
     outliers : {"clip", "nan", "keep"}
         What becomes of rows that do not belong to the rest, and of cells without a value. "clip" and "nan" leave such
         rows out of the fit, list them in ``outliers_``, and keep their codes within the range of the others, or make

@@ -11,8 +11,7 @@ from unbraid.manifold.reduction import RESIDUALS, Look, Reduction
 from unbraid.trust.table import FIGURES
 from unbraid.trust.warnings import format_warning
 
-RULES = ("combined", "edges", "closest", "eigengap")
-CLEAR_GAP = 2.0  # eigengap from which the embedding is not in doubt
+RULES = ("combined", "edges", "closest")
 MOST_ESTIMATED = 21  # principal components that the number of factors is estimated from
 
 
@@ -66,7 +65,7 @@ class Selection:
     Attributes
     ----------
     rule : str
-        "combined", "edges", "closest", "eigengap", or "given" if nothing was left to choose.
+        "combined", "edges", "closest", or "given" if nothing was left to choose.
     chosen : Candidate
     candidates : list of Candidate
     dimension : str
@@ -166,16 +165,12 @@ def score(rule: str, candidate: Candidate) -> float:
     """What the rule maximises.
 
     "edges" and "closest" are the two local isometry scores. "combined" rewards both assumptions of
-    the method: the mean of the two scores, minus half the mutual information between the codes. "eigengap" is
-    "closest" less a tenth of what the eigengap lacks of 2: isometry hardly differs between an embedding that misses
-    a factor and one that has all, but the former has no gap.
+    the method: the mean of the two scores, minus half the mutual information between the codes.
     """
     if rule == "edges":
         return candidate.edges
     if rule == "closest":
         return candidate.closest
-    if rule == "eigengap":
-        return candidate.closest - 0.1 * max(CLEAR_GAP - candidate.eigengap, 0.0)
     return (candidate.edges + candidate.closest) / 2 - candidate.dependence / 2
 
 
