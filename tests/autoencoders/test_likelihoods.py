@@ -297,4 +297,4 @@ def test_pairs_and_time_carry_covariates_too():
     pictures = ub.datasets.load("shapes-xy", image_size=16).sample(100, random_state=0)[0]
     assert ub.VAE(2, **few).fit_transform(pictures, covariates=batch).shape == (100, 2)
     with pytest.raises(ValueError, match=facts("AdditiveVAE", "covariates")):
-        ub.AdditiveVAE(2, **few).fit(X, covariates=batch)
+        ub.AdditiveVAE(2, **few).fit(ub.Observations(X, covariates=batch))
