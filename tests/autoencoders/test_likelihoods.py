@@ -117,6 +117,19 @@ def test_counts_are_recognised_and_their_rates_found_better_than_by_a_gaussian()
     assert errors[0] < 0.85 * errors[1]
 
 
+@pytest.mark.parametrize("cls", [ub.VAE, ub.IVAE, ub.AdaGVAE, ub.SlowVAE, ub.HessianAutoencoder, ub.Autoencoder])
+def test_rates_start_at_the_means_of_columns_and_roots_are_seen_standardised(cls):
+    _, mu, rng = rates()
+    X, rows = rng.poisson(mu), np.arange(400)
+    known = {ub.IVAE: {"y": rows % 5}, ub.AdaGVAE: {"pairs": rows.reshape(-1, 2)}, ub.SlowVAE: {"time": rows}}
+    model = cls(2, likelihood="poisson", max_steps=1, random_state=0).fit(X, **known.get(cls, {}))
+    np.testing.assert_allclose(model.weights_["likelihood.log_mean"], np.log(X.mean(0)), rtol=1e-4, atol=1e-5)
+    encoder = model._network["encoder"]
+    seen = encoder.view(torch.from_numpy(X).float())
+    np.testing.assert_allclose(seen.mean(0), 0, atol=1e-5)
+    assert seen.square().mean().item() == pytest.approx(1, rel=1e-4)
+
+
 def test_heavy_tails_bend_the_codes_less():
     z, mu, rng = rates()
     clean = np.log(mu)
@@ -284,4 +297,4 @@ def test_pairs_and_time_carry_covariates_too():
     pictures = ub.datasets.load("shapes-xy", image_size=16).sample(100, random_state=0)[0]
     assert ub.VAE(2, **few).fit_transform(pictures, covariates=batch).shape == (100, 2)
     with pytest.raises(ValueError, match=facts("AdditiveVAE", "covariates")):
-        ub.AdditiveVAE(2, **few).fit(X, covariates=batch)
+        ub.AdditiveVAE(2, **few).fit(ub.Observations(X, covariates=batch))

@@ -11,6 +11,7 @@ import pytest
 from tests.facts import facts
 from unbraid import datasets
 from unbraid.datasets.packages import Package
+from unbraid.datasets.storage import data_folder
 from unbraid_papers.generators import ffhq, manifold
 
 SPREAD = np.array([5, 9, 3, 2, 1, 1], np.float32)  # of w along its axes: components 0 and 1 are the axes 1 and 0
@@ -156,9 +157,38 @@ rows = np.array([[1.0, 0.5, -1.0], [0.0, 1.0, 2.0]], np.float32)
 for number in (2, ffhq.ANY_NUMBER):
     np.testing.assert_allclose(ffhq.compiled(path, number)(rows), np.tanh(rows @ weight), atol=1e-6)
 """
+REAL = """
+import numpy as np, openvino, torch
+from unbraid_papers.generators import ffhq
+
+torch.set_num_threads(1)
+faces = ffhq.FFHQ()
+settings = {"INFERENCE_NUM_THREADS": 1, "INFERENCE_PRECISION_HINT": "f32"}
+exported = openvino.Core().compile_model(faces._files["SynthesisNetwork.xml"], "CPU", settings)
+for w in faces.mapping(torch.randn(3, 512, generator=torch.Generator().manual_seed(0))):
+    image = faces.synthesis(w[None]).numpy()
+    assert image.std() > 0.2
+    np.testing.assert_allclose(image, exported(w[None].numpy())[0], atol=1e-3)  # an eighth of a step of bytes
+"""
 
 
 def test_a_network_of_openvino_gives_what_its_graph_says(tmp_path):
     if importlib.util.find_spec("openvino") is None:
         pytest.skip("openvino is not installed")
     subprocess.run([sys.executable, "-c", NETWORK, tmp_path / "network.xml"], check=True)
+
+
+def test_faces_are_those_of_the_network_as_exported():
+    if importlib.util.find_spec("openvino") is None or not ffhq.PACKAGE.is_here(data_folder()):
+        pytest.skip("openvino or the weights of ffhq are not here")
+    subprocess.run([sys.executable, "-c", REAL], check=True)
+
+
+def test_the_matrix_of_haar_undoes_its_transform():
+    bands = np.random.default_rng(0).standard_normal((4 * 5, 1))
+    image = (ffhq.haar_matrix(5) @ bands).reshape(2, 2, 5)  # row, column, channel
+    low, details = bands[:5, 0], bands[5:].reshape(5, 3).T
+    assert image.sum(axis=(0, 1)) / 2 == pytest.approx(low, abs=1e-6)
+    assert (image[0] - image[1]).sum(axis=0) / 2 == pytest.approx(details[0], abs=1e-6)
+    assert (image[:, 0] - image[:, 1]).sum(axis=0) / 2 == pytest.approx(details[1], abs=1e-6)
+    assert (image[0, 0] - image[0, 1] - image[1, 0] + image[1, 1]) / 2 == pytest.approx(details[2], abs=1e-6)

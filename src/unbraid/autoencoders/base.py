@@ -142,6 +142,7 @@ class AutoencoderEstimator(EncoderEstimator):
         self
         """
         points = self._points(X)
+        self._sample = _some(points.rows) if set(self.kinds_ or ()) & set(COUNTED) else None
         self._fit(points)
         self.__dict__.pop("_sample", None)
         if self.conditions_ is not None:
@@ -226,9 +227,6 @@ class AutoencoderEstimator(EncoderEstimator):
     @property
     def _per_feature(self) -> bool:  # type: ignore[override]
         return self.likelihood_ == "mixed"
-
-    def _before_training(self, points: Points, seed: int) -> None:
-        self._sample = _some(points.rows) if set(self.kinds_ or ()) & set(COUNTED) else None
 
     @property
     def _n_beside(self) -> int:

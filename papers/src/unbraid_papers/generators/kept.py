@@ -62,9 +62,9 @@ class KeptImages:
         return np.frombuffer(found[0], np.uint8).reshape(3, self.image_size, self.image_size)
 
     def _draw(self, latent: torch.Tensor) -> np.ndarray:
-        image = ((self.synthesis(latent[None]) + 1) / 2).clamp(0, 1)
+        image = self.synthesis(latent[None]).clamp(-1, 1)
         image = nn.functional.avg_pool2d(image, image.shape[-1] // self.image_size)
-        return np.rint(255 * image[0].numpy()).astype(np.uint8)
+        return np.rint(127.5 * (image[0].numpy() + 1)).astype(np.uint8)
 
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
