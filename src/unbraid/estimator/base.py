@@ -387,7 +387,8 @@ class Estimator(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
     def _unmasked(self, X: Any) -> Any:
         """NaN for masked values, where the method takes them; others refuse them with their number."""
-        masked = (self.takes_gaps or self.filling_ is not None) and isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X)
+        takes = self.takes_gaps or self.filling_ is not None
+        masked = takes and isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X)
         return X.astype(np.result_type(X.dtype, np.float32)).filled(np.nan) if masked else X
 
     def _note_names(self, X: Any, rows: Rows, *, reset: bool) -> None:
