@@ -1,7 +1,7 @@
-// Sphinx's own weights; among pages that match alike, public classes come first, then questions, then other names.
+// Sphinx's own weights; among pages that match alike, public classes come first, then questions, then other names, then the glossary.
 var Scorer = {
-  score: ([page, , , , score]) => score + (
-    /^reference\/unbraid\.[^.]+$/.test(page) ? 2 : page === "faq" || page === "compare" ? 1.5
+  score: ([page, , place, , score]) => score + (
+    /^reference\/unbraid\.[^.]+$/.test(page) ? 2 : (page === "faq" && !/^#term/.test(place)) || page === "compare" ? 1.5
       : page.startsWith("reference/unbraid.") ? 1 : page === "benchmarks" || page === "changes" ? -12 : 0),
   objNameMatch: 11,
   objPartialMatch: 6,
