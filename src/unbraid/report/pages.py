@@ -215,8 +215,9 @@ def add_trust(page: Report, fit: Fitted) -> None:
     diagnosis = getattr(fit.model, "diagnosis_", None)
     if diagnosis is not None:
         page.note([diagnosis.answer], "good" if diagnosis.verdict == "yes" else "look")
-    if fit.concerns:
-        page.note([sentence(concern) for concern in fit.concerns], "look")
+    concerns = [concern for concern in fit.concerns if diagnosis is None or concern != diagnosis.answer]
+    if concerns:
+        page.note([sentence(concern) for concern in concerns], "look")
     elif fit.summary.note:
         page.note([fit.summary.note], "good" if fit.summary.checked else "")
     facts = fit.summary.facts
