@@ -84,7 +84,8 @@ def page_of(fit: Fitted, *, title: str = "", lead: str = "") -> Report:
 
 
 def _lead(fit: Fitted) -> str:
-    found = "" if fit.codes is None else f"; {fit.codes.shape[1]} codes"
+    count = 0 if fit.codes is None else fit.codes.shape[1]
+    found = f"; {count} code{'s' * (count > 1)}" if count else ""
     took = f"; fitted in {fit.seconds:.1f} s" if fit.seconds and fit.seconds > SOON else ""
     return f"{fit.n_rows} observations of shape {fit.sample.shape[1:]}{found}{took}."
 
