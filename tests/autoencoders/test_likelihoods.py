@@ -117,6 +117,19 @@ def test_counts_are_recognised_and_their_rates_found_better_than_by_a_gaussian()
     assert errors[0] < 0.85 * errors[1]
 
 
+@pytest.mark.parametrize("cls", [ub.VAE, ub.IVAE, ub.AdaGVAE, ub.SlowVAE, ub.HessianAutoencoder, ub.Autoencoder])
+def test_rates_start_at_the_means_of_columns_and_logarithms_are_seen_standardised(cls):
+    _, mu, rng = rates()
+    X, rows = rng.poisson(mu), np.arange(400)
+    known = {ub.IVAE: {"y": rows % 5}, ub.AdaGVAE: {"pairs": rows.reshape(-1, 2)}, ub.SlowVAE: {"time": rows}}
+    model = cls(2, likelihood="poisson", max_steps=1, random_state=0).fit(X, **known.get(cls, {}))
+    np.testing.assert_allclose(model.weights_["likelihood.log_mean"], np.log(X.mean(0)), rtol=1e-4, atol=1e-5)
+    encoder = model._network["encoder"]
+    seen = encoder.view(torch.from_numpy(X).float())
+    np.testing.assert_allclose(seen.mean(0), 0, atol=1e-5)
+    assert seen.square().mean().item() == pytest.approx(1, rel=1e-4)
+
+
 def test_heavy_tails_bend_the_codes_less():
     z, mu, rng = rates()
     clean = np.log(mu)
@@ -276,6 +289,22 @@ def test_covariates_are_inputs_so_that_codes_do_not_carry_them(cls, tmp_path):
         model.transform(ub.Observations(X[500:], covariates=np.full(100, "su")))
 
 
+@pytest.mark.parametrize("cls", [ub.VAE, ub.IVAE])
+def test_covariates_beside_gaps(cls, tmp_path):
+    clean, X, batch = batches()
+    gappy = np.where(np.random.default_rng(1).random(X.shape) < 0.2, np.nan, X)
+    labels = {"y": np.arange(len(X)) % 5} if cls is ub.IVAE else {}
+    model = fitted(gappy, cls, covariates=batch, **labels)
+    assert model.missing_ == pytest.approx(0.2, abs=0.02)
+    assert model.explained_by_covariates_[1] < 0.05
+    at_mean = model.inverse_transform(model.transform(gappy))
+    assert correlation(clean - clean.mean(0), at_mean - at_mean.mean(0)) > 0.9
+    gaps = np.isnan(gappy)
+    assert correlation(X[gaps], model.reconstruct(gappy)[gaps]) > 0.9
+    new = ub.Observations(gappy[:9], covariates=batch[:9])
+    np.testing.assert_allclose(ub.load(model.save(tmp_path / "run")).transform(new), model.transform(gappy)[:9])
+
+
 def test_pairs_and_time_carry_covariates_too():
     _, X, batch = batches(100)
     pairs, few = np.arange(100).reshape(-1, 2), {"max_steps": 3, "random_state": 0}
@@ -284,4 +313,4 @@ def test_pairs_and_time_carry_covariates_too():
     pictures = ub.datasets.load("shapes-xy", image_size=16).sample(100, random_state=0)[0]
     assert ub.VAE(2, **few).fit_transform(pictures, covariates=batch).shape == (100, 2)
     with pytest.raises(ValueError, match=facts("AdditiveVAE", "covariates")):
-        ub.AdditiveVAE(2, **few).fit(X, covariates=batch)
+        ub.AdditiveVAE(2, **few).fit(ub.Observations(X, covariates=batch))

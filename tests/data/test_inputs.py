@@ -227,7 +227,7 @@ REFUSED = {
     "a path": ("photos/a.npy", TypeError, ("'photos/a.npy'", "unbraid.datasets.open")),
     "a dict": ({"a": TABLE}, TypeError, ("X", "dict", "unbraid.Blocks")),
     "records": (np.zeros(3, dtype=[("a", float)]), ValueError, ("X", "[('a', '<f8')]")),
-    "blocks as a list": ([TABLE, TABLE[:5]], ValueError, ((5, 3), (10, 3), "unbraid.Blocks")),
+    "blocks as a list": ([TABLE, TABLE[:5, :2]], ValueError, ((5, 2), (10, 3), "unbraid.Blocks")),
     "bytes and floats": ([BYTES[0], FLOATS[0]], ValueError, ("list", "float32", "uint8")),
     "stream": (Stream(), TypeError, ("Stream", "unbraid.Blocks")),
     "sampled": (

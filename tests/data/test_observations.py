@@ -153,6 +153,34 @@ def test_recordings_follow_each_other_with_a_gap():
     assert follow.tolist() == [[0, 1], [1, 2], [2, 3], [4, 5], [6, 7], [7, 8], [8, 9], [9, 10]]
 
 
+def test_a_list_of_unequal_recordings_is_read_as_recordings():
+    z = np.random.default_rng(0).normal(size=(650, 2))
+    z[:, 0] = np.convolve(z[:, 0], 0.9 ** np.arange(50))[:650]  # one factor remembers, the other does not
+    parts = np.split(z @ [[1.0, 2.0, 0.0], [0.0, 1.0, 1.0]], [400])
+    named = ub.Observations.recordings(parts, factors=[np.arange(400), np.arange(250)])
+    plain = ub.Observations(parts, factors=[np.arange(400), np.arange(250)])
+    for known in (plain, observe(parts, labels=None), observe(parts, sets=[np.zeros(400, int), np.ones(250, int)])):
+        np.testing.assert_array_equal(known.X, named.X)
+        np.testing.assert_array_equal(known.time, named.time)
+    np.testing.assert_array_equal(plain.factors, named.factors)
+    hidden = ub.Observations([np.ma.masked_greater(part, 1) for part in parts])
+    np.testing.assert_array_equal(hidden.X.mask, named.X > 1)
+    own = ub.Observations(parts, time=[np.arange(400), np.arange(900, 1150)])
+    assert own.time.tolist() == [*range(400), *range(900, 1150)]
+
+    fits = [ub.fit(X, "pca-ica", n_factors=2, random_state=0) for X in (parts, named)]
+    assert fits[0].rotation == "time"
+    np.testing.assert_array_equal(fits[0].transform(parts), fits[1].transform(named.X))
+
+
+def test_lists_that_are_no_recordings():
+    pictures = [np.zeros((4, 3), np.uint8), np.zeros((5, 3), np.uint8)]
+    for parts in (pictures, [np.zeros((4, 2)), np.zeros((5, 3))]):
+        with pytest.raises(ValueError, match=facts("recordings", *(part.shape for part in parts))):
+            ub.fit(parts)
+    assert ub.Observations([np.zeros((4, 3))] * 2).evidence == ()  # a stack of two pictures
+
+
 def test_recordings_that_do_not_match_are_refused():
     with pytest.raises(ValueError, match=facts((2,), (3,))):
         ub.Observations.recordings([np.zeros((4, 2)), np.zeros((4, 3))])

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unbraid.data.order import consecutive
+from unbraid.data.order import are_recordings, consecutive
 from unbraid.methods import EVIDENCE
 
 KEPT = (*EVIDENCE, "factors", "names")
@@ -28,6 +28,7 @@ class Observations:
     Parameters
     ----------
     X : array (n, ...), or anything that the estimators take
+        A list of arrays (length, features) of different lengths is several recordings, as of :meth:`recordings`.
     labels : array (n,) or (n, q), optional
         The condition of each row: classes, class weights or numbers; or the factors of some rows, NaN elsewhere.
     pairs : array of int, (m, 2) or (n,), optional
@@ -74,6 +75,11 @@ class Observations:
         if isinstance(self.X, Observations):
             raise TypeError("X holds Observations already. Give the data themselves, which are its X.")
         given = [name for name in KEPT if getattr(self, name) is not None]
+        if are_recordings(self.X):
+            joined = _joined(self.X, {name: getattr(self, name) for name in given})
+            for name, value in joined.items():
+                object.__setattr__(self, name, value)
+            given = [name for name in KEPT if name in joined]
         if given:
             _check_order(self.X, given)
         n = len(self) if given else 0
@@ -91,7 +97,8 @@ class Observations:
         parts : list of arrays (length, ...)
             Each has its rows in the order of time, one step apart; they may differ in length.
         **known
-            What else is known, as of the class: an array for all rows, or a list with one for each recording.
+            What else is known, as of the class: an array for all rows, or a list with one for each recording. Times of
+            your own must leave gaps.
 
         Returns
         -------
@@ -106,10 +113,7 @@ class Observations:
         >>> both.time.tolist()
         [0, 1, 2, 12, 13]
         """
-        X, time = consecutive(list(parts))
-        lengths = [len(part) for part in parts]
-        joined = {name: _joined(name, value, lengths) for name, value in known.items()}
-        return cls(X, time=time, **joined)
+        return cls(**_joined(parts, known))
 
     def __len__(self) -> int:
         if hasattr(self.X, "shape") and len(self.X.shape) and not hasattr(self.X, "sample"):
@@ -190,21 +194,28 @@ def observe(X: Any, **evidence: Any) -> Observations:
         named = {name: value for name, value in evidence.items() if isinstance(value, str)}
         evidence = evidence | {name: column_of_cells(X, column) for name, column in named.items()}
         X = Observations(values_of_cells(X), names=np.asarray(X.obs_names, dtype=str))
-    given = X if isinstance(X, Observations) else Observations(X)
     further = {name: value for name, value in evidence.items() if value is not None}
+    if not isinstance(X, Observations):
+        return Observations(X, **further)
     for name in further:
-        if getattr(given, name) is not None:
+        if getattr(X, name) is not None:
             raise ValueError(f"{name} is given twice: in the Observations and by itself. Leave out one.")
-    return replace(given, **further) if further else given
+    return replace(X, **further) if further else X
 
 
-def _joined(name: str, value: Any, lengths: list[int]) -> Any:
-    """One array for all recordings, of one or of a list with one for each."""
-    if not (isinstance(value, list | tuple) and len(value) == len(lengths) and all(np.ndim(v) for v in value)):
-        return value
-    if [len(v) for v in value] != lengths:
-        raise ValueError(f"{name} have {[len(v) for v in value]} rows, and the recordings {lengths}: they must agree.")
-    return np.concatenate([np.asarray(v) for v in value])
+def _joined(parts: Sequence[Any], known: dict[str, Any]) -> dict[str, Any]:
+    """X, time and what else is known of several recordings: one array each, of one or of a list with one for each."""
+    X, time = consecutive(list(parts))
+    lengths, joined = [len(part) for part in parts], {"X": X, "time": time, **known}
+    for name, value in known.items():
+        if not (isinstance(value, list | tuple) and len(value) == len(lengths) and all(np.ndim(v) for v in value)):
+            continue
+        if [len(v) for v in value] != lengths:
+            raise ValueError(
+                f"{name} have {[len(v) for v in value]} rows, and the recordings {lengths}: they must agree."
+            )
+        joined[name] = np.concatenate([np.asarray(v) for v in value])
+    return joined
 
 
 def data_of(X: Any) -> Any:

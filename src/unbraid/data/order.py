@@ -55,6 +55,18 @@ def steps(time: NDArray, offset: int = 1) -> NDArray[np.intp]:
     return found
 
 
+def are_recordings(X: Any) -> bool:
+    """Whether X is a list of tables of the same columns and different lengths; of one shape, they may be pictures.
+
+    >>> are_recordings([np.zeros((3, 2)), np.ones((5, 2))]), are_recordings(np.zeros((2, 3, 2)))
+    (True, False)
+    """
+    if not isinstance(X, list | tuple) or any(not isinstance(part, np.ndarray) or part.ndim != 2 for part in X):
+        return False
+    same = len({part.shape[1] for part in X}) == 1 and len({len(part) for part in X}) > 1
+    return same and all(part.dtype != np.uint8 for part in X)  # bytes are pixels
+
+
 def consecutive(parts: list[Any]) -> tuple[NDArray, NDArray[np.float64]]:
     """Recordings (length, ...) one after the other as rows, and times that leave a gap between them.
 
@@ -62,7 +74,7 @@ def consecutive(parts: list[Any]) -> tuple[NDArray, NDArray[np.float64]]:
     >>> rows.shape, steps(time).tolist()
     ((5, 2), [[0, 1], [1, 2], [3, 4]])
     """
-    arrays = [np.asarray(part) for part in parts]
+    arrays = [np.ma.asarray(part) if np.ma.isMaskedArray(part) else np.asarray(part) for part in parts]
     shapes = sorted({array.shape[1:] for array in arrays})
     if len(shapes) > 1 or min(map(len, arrays), default=0) < 2:
         raise ValueError(
@@ -70,4 +82,5 @@ def consecutive(parts: list[Any]) -> tuple[NDArray, NDArray[np.float64]]:
             "have rows of one shape and at least two of them each."
         )
     starts = np.cumsum([0, *(len(array) + 9 for array in arrays[:-1])])
-    return np.concatenate(arrays), np.concatenate([start + np.arange(len(a)) for start, a in zip(starts, arrays)])
+    join = np.ma.concatenate if any(map(np.ma.isMaskedArray, arrays)) else np.concatenate
+    return join(arrays), np.concatenate([start + np.arange(len(a)) for start, a in zip(starts, arrays)])

@@ -1,7 +1,8 @@
 """What X may be, recognised by one rule each: arrays, frames, tensors, torch data sets, lists, blocks.
 
 A list or tuple is a stack: its parts are rows of one shape (numbers, spectra, images). Blocks, each with many rows, are
-given as :class:`Blocks`, or by a function that returns a new iterator over them.
+given as :class:`Blocks`, or by a function that returns a new iterator over them. Tables of the same columns and
+different lengths are several recordings.
 """
 
 import sys
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unbraid.data.observations import data_of, is_anndata
+from unbraid.data.order import are_recordings, consecutive
 
 SHOWN = 3  # shapes that an error lists
 BLOCK_BYTES = 32 * 2**20  # of the blocks that a Zarr array is read in, at least one of its chunks
@@ -152,16 +154,18 @@ def _check_columns(frame: Any) -> None:
 
 
 def _stack(parts: list | tuple) -> NDArray:
-    """Rows of one shape as an array; what looks like blocks is refused."""
+    """Rows of one shape as an array, or the rows of several recordings; what looks like blocks is refused."""
     if not len(parts):
         raise ValueError("X is an empty list: there is nothing to fit.")
+    if are_recordings(parts):
+        return consecutive(list(parts))[0]
     shapes = {tuple(getattr(part, "shape", ())) for part in parts}
     if len(shapes) > 1 and max(map(len, shapes)) >= 2:
         shown = ", ".join(map(str, sorted(shapes)[:SHOWN])) + (", ..." if len(shapes) > SHOWN else "")
         raise ValueError(
-            f"X is a list of {len(parts)} arrays of different shapes ({shown}), and a list is a stack of rows of one "
-            "shape. Bring images to one size; give several recordings as unbraid.Observations.recordings(X), and other "
-            "blocks of rows as unbraid.Blocks(X)."
+            f"X is a list of {len(parts)} arrays of different shapes ({shown}). It must be a stack of rows of one "
+            "shape, or several recordings (length, features) with the same features. Bring images to one size, give "
+            "all recordings the same columns, and other blocks of rows as unbraid.Blocks(X)."
         )
     types = {np.dtype(part.dtype) for part in parts if isinstance(part, np.ndarray)}
     if len(types) > 1 and np.dtype(np.uint8) in types:
