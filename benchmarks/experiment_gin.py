@@ -81,7 +81,8 @@ def fit(cell, codes_folder):
         "fit": log_likelihood(found, labels[held], known, labels[train][:10_000]),
         "leftover": getattr(model, "leftover_", None),
         "found_again": float(model.found_again_[: model.n_informative_].min()),
-        "n_informative": model.n_informative_, "unfolded": model.n_unfolded_,
+        "n_informative": model.n_informative_, "rest_information": float(model.information_[model.n_informative_ :].max()),
+        "unfolded": model.n_unfolded_,
         "steps": model.n_steps_, "cpu_seconds": round(seconds, 1),
         "warned": sorted({str(w.message)[:5] for w in caught if str(w.message).startswith("UB")}),
     }  # fmt: skip
