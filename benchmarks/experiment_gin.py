@@ -28,11 +28,13 @@ KINDS = {
     "volume-preserving-plane": {"mixing": "volume-preserving", "n_features": 2},
 }
 WIDE = {"hidden": 64, "batch_size": 500, "max_steps": 2000, "n_init": 3}
+UNFOLDING = {"architecture": "unfolding", "batch_size": 500, "n_init": 2}
 SETTINGS = {
     "default": {},
     "paper": {"noise": 0.01, "n_init": 1, "max_steps": 2400},
     "wide": WIDE,
-    "unfolding": {"architecture": "unfolding", "batch_size": 500, "n_init": 2},
+    "unfolding": UNFOLDING,
+    "unfolding-slow": UNFOLDING | {"learning_rate": 1e-4},
     "realnvp": WIDE,
     "self-supervised": WIDE | {"batch_size": 50},
     "self-supervised-default": {},
@@ -81,8 +83,7 @@ def fit(cell, codes_folder):
         "fit": log_likelihood(found, labels[held], known, labels[train][:10_000]),
         "leftover": getattr(model, "leftover_", None),
         "found_again": float(model.found_again_[: model.n_informative_].min()),
-        "n_informative": model.n_informative_, "rest_information": float(model.information_[model.n_informative_ :].max()),
-        "unfolded": model.n_unfolded_,
+        "n_informative": model.n_informative_, "unfolded": model.n_unfolded_,
         "steps": model.n_steps_, "cpu_seconds": round(seconds, 1),
         "warned": sorted({str(w.message)[:5] for w in caught if str(w.message).startswith("UB")}),
     }  # fmt: skip
