@@ -1,7 +1,8 @@
-// Sphinx's own weights; among pages that match alike, public classes come first, then questions, then other names.
+// Sphinx's own weights; among pages that match alike, public classes come first, then questions, then other names. A term of the
+// glossary, which Sphinx puts 100 points ahead, comes after the name that it explains.
 var Scorer = {
-  score: ([page, , , , score]) => score + (
-    /^reference\/unbraid\.[^.]+$/.test(page) ? 2 : page === "faq" || page === "compare" ? 1.5
+  score: ([page, , place, , score]) => score + (
+    /^#term-/.test(place) ? -80 : /^reference\/unbraid\.[^.]+$/.test(page) ? 2 : page === "faq" || page === "compare" ? 1.5
       : page.startsWith("reference/unbraid.") ? 1 : page === "benchmarks" || page === "changes" ? -12 : 0),
   objNameMatch: 11,
   objPartialMatch: 6,

@@ -118,7 +118,7 @@ def test_counts_are_recognised_and_their_rates_found_better_than_by_a_gaussian()
 
 
 @pytest.mark.parametrize("cls", [ub.VAE, ub.IVAE, ub.AdaGVAE, ub.SlowVAE, ub.HessianAutoencoder, ub.Autoencoder])
-def test_rates_start_at_the_means_of_columns_and_roots_are_seen_standardised(cls):
+def test_rates_start_at_the_means_of_columns_and_logarithms_are_seen_standardised(cls):
     _, mu, rng = rates()
     X, rows = rng.poisson(mu), np.arange(400)
     known = {ub.IVAE: {"y": rows % 5}, ub.AdaGVAE: {"pairs": rows.reshape(-1, 2)}, ub.SlowVAE: {"time": rows}}
@@ -287,6 +287,22 @@ def test_covariates_are_inputs_so_that_codes_do_not_carry_them(cls, tmp_path):
         model.transform(X[500:])
     with pytest.raises(ValueError, match=facts("'su'", "mo, tu, we")):
         model.transform(ub.Observations(X[500:], covariates=np.full(100, "su")))
+
+
+@pytest.mark.parametrize("cls", [ub.VAE, ub.IVAE])
+def test_covariates_beside_gaps(cls, tmp_path):
+    clean, X, batch = batches()
+    gappy = np.where(np.random.default_rng(1).random(X.shape) < 0.2, np.nan, X)
+    labels = {"y": np.arange(len(X)) % 5} if cls is ub.IVAE else {}
+    model = fitted(gappy, cls, covariates=batch, **labels)
+    assert model.missing_ == pytest.approx(0.2, abs=0.02)
+    assert model.explained_by_covariates_[1] < 0.05
+    at_mean = model.inverse_transform(model.transform(gappy))
+    assert correlation(clean - clean.mean(0), at_mean - at_mean.mean(0)) > 0.9
+    gaps = np.isnan(gappy)
+    assert correlation(X[gaps], model.reconstruct(gappy)[gaps]) > 0.9
+    new = ub.Observations(gappy[:9], covariates=batch[:9])
+    np.testing.assert_allclose(ub.load(model.save(tmp_path / "run")).transform(new), model.transform(gappy)[:9])
 
 
 def test_pairs_and_time_carry_covariates_too():

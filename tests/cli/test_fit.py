@@ -1,5 +1,6 @@
 """`unbraid fit`: every kind of input, and every kind of bad input."""
 
+import html
 import json
 import os
 import re
@@ -347,6 +348,16 @@ def test_landmarks_and_concerns_are_told(fit, tmp_path):
     assert "TrustWarning" not in result.err
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     assert re.search(r'class="note look">.*?UB205: [^<]*\d\.\d\d', page)
+
+
+def test_the_report_opens_with_the_answer_of_the_diagnosis_once(fit, tmp_path):
+    np.save(tmp_path / "noise.npy", np.random.default_rng(0).normal(size=(150, 12)))
+    assert fit(tmp_path / "noise.npy", quick=False).code == 0
+    answer = ub.load(tmp_path / "run").diagnosis_.answer
+    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    first = html.unescape(page).split("<section>")[1]
+    assert first.count(answer) == 1
+    assert "UB209" in first
 
 
 @pytest.mark.parametrize("kind", ["npy", "npz", "h5", "png-named-npy", "empty"])

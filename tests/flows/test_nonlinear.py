@@ -115,8 +115,8 @@ def test_of_equally_likely_starts_the_one_that_agrees_most_is_kept():
         def encode(self, theta, rows, batch_size):
             return self.codes, None
 
-    choose = model._chooser(Starts(), torch.zeros(400, 10))
-    assert choose(np.array([1.0, 1.02, 1.01, 1.03]), torch.zeros(4, 1)) in (1, 2, 3)
+    choose = model._chooser(torch.zeros(400, 10))
+    assert choose(np.array([1.0, 1.02, 1.01, 1.03]), torch.zeros(4, 1), Starts()) in (1, 2, 3)
     assert model.found_again_.max() < 0.999  # the turned start is among those that it is compared with
-    assert choose(np.array([1.0, 1.52, 1.51, 1.53]), torch.zeros(4, 1)) == 0  # the others are less likely
+    assert choose(np.array([1.0, 1.52, 1.51, 1.53]), torch.zeros(4, 1), Starts()) == 0  # the others are less likely
     assert np.isnan(model.found_again_).all()

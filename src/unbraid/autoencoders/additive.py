@@ -60,7 +60,7 @@ class SumOfParts(AutoencoderEstimator):
         "counts": ("given",),
     }
 
-    def __init__(self, n_factors: int = 2, *, block_size: int = 1, n_init: int = 4, **settings: Any):
+    def __init__(self, n_factors: int = 2, *, block_size: int = 1, n_init: int = 8, **settings: Any):
         super().__init__(n_factors, **settings)
         self.block_size = block_size
         self.n_init = n_init

@@ -15,7 +15,7 @@ from unbraid.autoencoders.graphs import DecoderGraph
 from unbraid.autoencoders.likelihood import Gaussian, Likelihood
 from unbraid.autoencoders.presets import PRESETS
 from unbraid.autoencoders.summary import summary_of
-from unbraid.data.counts import NOISE, RARE, SEEN, root_noise
+from unbraid.data.counts import SEEN
 from unbraid.data.covariates import Design, Remembered
 from unbraid.data.gaps import share_missing
 from unbraid.data.observations import Observations, data_of
@@ -82,7 +82,7 @@ class AutoencoderEstimator(EncoderEstimator):
     -----
     Batches are drawn with replacement. Images may be uint8 (0 to 255; or 0 and 1 only), bool, or floats in [0, 1].
     Vectors are centred, and divided by one number, their overall standard deviation, on their way to the networks;
-    columns of a list of likelihoods by one each. Counts are seen as roots, and decoded to mean counts.
+    columns of a list of likelihoods by one each. Encoders see log(1 + x) of counts; decoders give mean counts.
 
     Missing values, NaN or masked, are left out of the loss; the encoder sees the mean of the column and a mark.
     """
@@ -261,10 +261,10 @@ class AutoencoderEstimator(EncoderEstimator):
             networks["encoder"] = seen
             sample = vars(self).get("_sample")
             if sample is not None:
-                seen.start(counted, sample, NOISE / root_noise(np.maximum(np.nanmean(sample, axis=0), RARE)))
+                seen.start(counted, sample)
                 rates = networks["likelihood"]
                 assert isinstance(rates, Poisson | OfColumns)
-                rates.start(seen.roots)
+                rates.start(seen.logs)
         return networks
 
     def _check_networks(self, networks: nn.ModuleDict) -> None:

@@ -12,7 +12,7 @@ from unbraid.autoencoders.counted import NegativeBinomial, Poisson
 from unbraid.autoencoders.likelihood import Bernoulli, Likelihood
 from unbraid.autoencoders.noise import Normal, Student
 from unbraid.data.counts import FEWEST_COLUMNS, are_counts
-from unbraid.networks.seen import Roots
+from unbraid.networks.seen import Logs
 
 COUNTED = ("poisson", "negative-binomial")
 OF_COLUMNS = ("gaussian", "student", "bernoulli", *COUNTED)
@@ -50,11 +50,11 @@ class OfColumns(Likelihood):
     def _parts(self) -> list[Likelihood]:
         return cast(list[Likelihood], list(self.parts.values()))
 
-    def start(self, roots: Roots) -> None:
+    def start(self, logs: Logs) -> None:
         """Of the columns that are counts."""
         for part, columns in zip(self._parts, self.columns.values()):
             if isinstance(part, Poisson):
-                part.start(Roots(*(numbers[torch.from_numpy(columns)] for numbers in roots)))
+                part.start(Logs(*(numbers[torch.from_numpy(columns)] for numbers in logs)))
 
     def _split(self, values: Tensor) -> list[Tensor]:
         return [values[:, torch.from_numpy(columns)] for columns in self.columns.values()]

@@ -1,7 +1,7 @@
 r"""Likelihoods of counts, whose rates are :math:`\log \mu = \log m + a\, \hat y` of the decoder's output.
 
-m is the mean of the column. The encoder sees roots of counts (:mod:`unbraid.networks.seen`); a turns a step in their
-unit into the same step of the logarithm, at the mean, so that decoder and encoder have one unit. Where rows were
+m is the mean of the column. The encoder sees :math:`\log(1 + x)` (:mod:`unbraid.networks.seen`); a turns a step in its
+unit into the same step of :math:`\log \mu`, at the mean, so that decoder and encoder have one unit. Where rows were
 counted to different depths, :math:`\mu` is multiplied by the row's total over what its columns count on average.
 """
 
@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from unbraid.autoencoders.likelihood import Likelihood
 from unbraid.networks.prior import FASTER
-from unbraid.networks.seen import Roots, log_depth
+from unbraid.networks.seen import Logs, log_depth
 
 STEEPEST = 30.0  # logarithm of a rate, so that its exponential fits into float32
 START_R = 10.0
@@ -31,10 +31,10 @@ class Poisson(Likelihood):
         self.register_buffer("log_mean", torch.zeros(shape))
         self.register_buffer("slope", torch.ones(shape))
 
-    def start(self, roots: Roots) -> None:
+    def start(self, logs: Logs) -> None:
         """Rates around the means of columns, in the unit in which the encoder sees them."""
-        self.log_mean.copy_(roots.means.log())
-        self.slope.copy_(2 * roots.scale / (roots.weights * roots.means.sqrt()))
+        self.log_mean.copy_(logs.means.log())
+        self.slope.copy_(logs.scale * (1 + 1 / logs.means))
 
     def log_rate(self, output: Tensor) -> Tensor:
         return (self.log_mean + self.slope * output).clamp(-STEEPEST, STEEPEST)

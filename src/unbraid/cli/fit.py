@@ -101,7 +101,7 @@ def fit(
     unbraid fit photos/ --method beta-tcvae --steps 5000 --out run     (after Ctrl-C, the same command resumes it)
     """
     from unbraid.cli.outcome import About, default_run, free, print_outcome, record, save_run
-    from unbraid.diagnosis.fitting import rotated
+    from unbraid.diagnosis.fitting import filled_for, rotated
     from unbraid.report.fitted import measured_fit
     from unbraid.runtime.progress import progress_style
 
@@ -119,11 +119,12 @@ def fit(
     run = free(default_run(data, method) if out is None else out)
     with progress_style("off" if quiet else "lines"):
         read, diagnosis, start = read_data(replace(request, factors_from=factors_from), method), None, None
-        known, by_evidence = read.known, dict[str, Any]()
+        known, by_evidence, filling = read.known, dict[str, Any](), None
         if not (json or quiet):
             show_decisions(data, read)
         if method == AUTO:
             diagnosis, known, by_evidence, start = _diagnosed(known, given, assigned or [], show=not (json or quiet))
+            known, diagnosis, filling = filled_for(known, diagnosis)
             method = diagnosis.method
         chosen = OFFERED[method]
         parameters = by_evidence | parameters_of(method, given, assigned or [])
@@ -137,6 +138,8 @@ def fit(
         )
     if diagnosis is not None:
         fitted.model.diagnosis_ = diagnosis
+        if filling is not None:
+            fitted.model.filling_ = filling
         fitted = replace(fitted, concerns=[*diagnosis.doubts, *fitted.concerns])
     save_run(run, fitted, About(data, method, read.decisions, read.columns), diagnosis)
     unfinished = chosen.trained and str(fitted.model.stopped_).startswith("max_seconds")

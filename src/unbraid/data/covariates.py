@@ -185,7 +185,8 @@ def adjustment_to(rows: Rows, covariates: NDArray) -> Adjustment:
     X = rows.array().reshape(len(rows), -1)
     if np.isnan(X).any():
         raise ValueError(
-            "covariates are regressed out of complete rows, and X has gaps. Fill them first: fill='neighbors'."
+            "covariates are regressed out of complete rows, and X has gaps. Fill them first, for instance by "
+            "unbraid.datasets.open(path, fill='neighbors'), or use a VAE, which takes both."
         )
     return Adjustment.of(X, covariates)
 

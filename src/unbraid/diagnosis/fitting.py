@@ -12,6 +12,7 @@ from unbraid.diagnosis.survey import completed
 from unbraid.diagnosis.verdict import FROM_TIME, INSTEAD
 from unbraid.methods import COVARIATES, METHODS, method_of
 from unbraid.spectral.evidence import ROTATIONS, rotation_for
+from unbraid.spectral.gaps import Filling
 from unbraid.trust.warnings import warn
 
 
@@ -69,11 +70,13 @@ def fit(
         return _fitted(method, known, n_factors, rotated(method, known, settings), random_state)
     found, starts = examine(known, n_factors=n_factors)
     diagnosis, known, settings = choose(found, known, settings)
-    known, diagnosis = _filled_for(known, diagnosis)
+    known, diagnosis, filling = filled_for(known, diagnosis)
     start = start_of(diagnosis, known, settings, starts)
     count = n_factors if start is not None else counted(diagnosis, n_factors)
     model = _fitted(diagnosis.method, known, count, settings, random_state, start)
     model.diagnosis_ = diagnosis
+    if filling is not None:
+        model.filling_ = filling
     for name in found.evidence:
         if name not in known.evidence and (why := why_unused(name, diagnosis)):
             warn("UB110", evidence=name, why=why)
@@ -87,14 +90,17 @@ def fit(
     return model
 
 
-def _filled_for(known: Observations, diagnosis: Diagnosis) -> tuple[Observations, Diagnosis]:
-    """The data with their gaps filled, where the method, or the regression on covariates, does not take them."""
+def filled_for(known: Observations, diagnosis: Diagnosis) -> tuple[Observations, Diagnosis, Filling | None]:
+    """The data with their gaps filled, where the method, or the regression on covariates, does not take them.
+
+    What filled them becomes ``filling_`` of the model, so that it takes new rows with gaps.
+    """
     if METHODS[diagnosis.method].load().takes_gaps and known.covariates is None:
-        return known, diagnosis
+        return known, diagnosis, None
     known, filling = completed(known)
     if filling is None:
-        return known, diagnosis
-    return known, replace(diagnosis, reasons=[*diagnosis.reasons, "The fit saw the filled values, too."])
+        return known, diagnosis, None
+    return known, replace(diagnosis, reasons=[*diagnosis.reasons, "The fit saw the filled values, too."]), filling
 
 
 def rotated(method: str, known: Observations, settings: dict[str, Any]) -> dict[str, Any]:

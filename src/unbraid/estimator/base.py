@@ -189,6 +189,8 @@ class Estimator(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         Whether the rows were bytes or bools of two or three axes: codes are then decoded to [0, 1].
     counts_ : Counts or None
         Of methods with the parameter ``counts``: the scale in which they see counts, if X holds counts.
+    filling_ : Filling or None
+        What fills missing values, here and in new rows, where the fit saw filled ones.
     evidence_ : dict of str to str
         What the fit used besides X, by its name, with shape, type and checksum; a resumed run must have the same.
     null_ : NullTest or None
@@ -201,6 +203,7 @@ class Estimator(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     unit_: float
     is_picture_: bool
     counts_: Counts | None = None
+    filling_: Any = None
     evidence_: dict[str, str]
     null: Any
     null_: Any
@@ -347,6 +350,7 @@ class Estimator(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     def _read(self, X: Any, *, fewest: int = 2) -> Rows:
         """Data to fit, once the parameters are checked: their shape, names and unit are kept."""
         self._check_parameters()
+        self.filling_ = None
         X = self._unmasked(self._observed(X).X)
         rows = Rows(X, fewest=fewest, gaps=self.takes_gaps)
         rows.in_unit_interval = self.unit_interval and len(rows.row_shape) > 1
@@ -365,7 +369,7 @@ class Estimator(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     def _read_new(self, X: Any) -> Rows:
         """New data, in the shape and the unit of those that were fitted, with their columns in the same order."""
         X = self._unmasked(data_of(X))
-        rows = Rows(X, gaps=self.takes_gaps)
+        rows = Rows(X, gaps=self.takes_gaps or self.filling_ is not None)
         self._note_names(X, rows, reset=False)
         if rows.n_features != self.n_features_in_:
             raise ValueError(
@@ -378,12 +382,13 @@ class Estimator(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
                 f"{tuple(self.row_shape_)}. Reshape X."
             )
         rows.read_as(unit=self.unit_, is_picture=self.is_picture_, unit_interval=self.unit_interval)
-        rows.scale = self.counts_
+        rows.scale = self.filling_ or self.counts_
         return rows
 
     def _unmasked(self, X: Any) -> Any:
         """NaN for masked values, where the method takes them; others refuse them with their number."""
-        masked = self.takes_gaps and isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X)
+        takes = self.takes_gaps or self.filling_ is not None
+        masked = takes and isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X)
         return X.astype(np.result_type(X.dtype, np.float32)).filled(np.nan) if masked else X
 
     def _note_names(self, X: Any, rows: Rows, *, reset: bool) -> None:

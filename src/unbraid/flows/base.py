@@ -16,6 +16,7 @@ from unbraid.flows.conditions import Condition
 from unbraid.flows.families import Normal, family
 from unbraid.flows.graphs import DecoderGraph, EncoderGraph, example_rows
 from unbraid.flows.spectrum import count_above_noise, warn_of_uncertain_count
+from unbraid.flows.stages import PartTrainer, Stages
 from unbraid.flows.summary import summary_of
 from unbraid.flows.training import ConditionBatches, FlowSchedule, FlowTrainer
 from unbraid.networks.coupling import CLAMPS, SCALES, Affine
@@ -241,9 +242,13 @@ class FlowEstimator(TrainedEstimator):
         flow: Flow,
         rng: np.random.Generator,
         identity: dict[str, Any],
-        choose: Callable[[np.ndarray, Tensor], int] | None = None,
+        choose: Callable[[np.ndarray, Tensor, Flow], int] | None = None,
+        begin: Callable[[FlowTrainer], PartTrainer | None] | None = None,
     ) -> FlowTrainer:
-        """Fit ``n_init`` flows at once and keep the one with the best held-out likelihood, or what ``choose`` names."""
+        """Fit ``n_init`` flows at once and keep the one with the best held-out likelihood, or what ``choose`` names.
+
+        ``begin`` makes the trainer of a second part (:class:`~unbraid.flows.stages.Stages`).
+        """
         device = self._device()
         schedule = self._schedule(flow)
         placed = flow.to(device.torch_device)
@@ -251,18 +256,27 @@ class FlowEstimator(TrainedEstimator):
         falls = int(self.drop * self.max_steps) if self.architecture == "unfolding" else 0
         source = ConditionBatches(condition, take, self.noise_, rng, device, falls)
         trainer = FlowTrainer(placed, source, evaluate, schedule, forward, device)
-        self._run(trainer, device, self.max_steps, identity)
-        scores = np.array(evaluate(trainer.theta, trainer.extra))
+        if begin is None:
+            self._run(trainer, device, self.max_steps, identity)
+        else:
+            stages = Stages(trainer, begin)
+            self._run(stages, device, 2 * self.max_steps, identity)
+            trainer = stages.second or trainer
+        self._keep(trainer, choose)
+        return trainer
+
+    def _keep(self, trainer: FlowTrainer, choose: Callable[[np.ndarray, Tensor, Flow], int] | None = None) -> None:
+        """Keep the best of the starts as they are now."""
+        scores = np.array(trainer.evaluate(trainer.theta, trainer.extra))
         scores = np.where(np.isfinite(scores), scores, np.inf)
-        theta = trainer.theta.cpu()
-        best = choose(scores, theta) if choose else int(np.argmin(scores))
+        theta = trainer.whole_theta.cpu()
+        best = choose(scores, theta, trainer.whole) if choose else int(np.argmin(scores))
         self.init_scores_ = -scores
         self.best_init_ = best
         self.theta_ = theta[best].numpy().copy()
         self.extra_ = trainer.extra[best].cpu().numpy().copy()
-        self.permutations_ = [p[best].numpy() for p in flow.permutations]
+        self.permutations_ = [p[best].cpu().numpy() for p in trainer.whole.permutations]
         self.__dict__.pop("_cached", None)
-        return trainer
 
     def _schedule(self, flow: Flow) -> FlowSchedule:
         return FlowSchedule(
@@ -275,6 +289,7 @@ class FlowEstimator(TrainedEstimator):
             eval_every=self._eval_every(len(flow.shape) > 1),
             betas=(self.betas[0], self.betas[1]),
             drop=self.drop,
+            decay="cosine" if self.architecture == "unfolding" else "constant",
         )
 
     def _eval_every(self, images: bool) -> int:

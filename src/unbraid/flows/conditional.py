@@ -21,11 +21,12 @@ from unbraid.flows.spectrum import (
     found_again,
     warn_of_disagreement,
 )
+from unbraid.flows.stages import PartTrainer
 from unbraid.flows.summary import sampled
 from unbraid.flows.training import ConditionBatches, FlowTrainer, encode_on_device
 from unbraid.methods import method_of_class
 from unbraid.networks.flow import Flow
-from unbraid.networks.unfolding import part_flow, principal_frame, with_part
+from unbraid.networks.unfolding import part_flow, principal_frame
 
 TIE = 0.1  # nats per point: what 2,000 held-out points cannot tell apart
 COMPARED = 1000  # held-out points whose codes are compared from start to start
@@ -55,13 +56,11 @@ class ConditionalFlow(Density):
         seed = self._seed()
         split, architecture, training, after = self._streams(seed)
         unfolds = self.architecture == "unfolding"
-        if unfolds and (labels.kind == "continuous" or len(self._network_shape) > 1):
-            raise ValueError(
-                "architecture='unfolding' needs classes or soft labels, and rows of numbers. Use architecture='auto'."
-            )
-        flow = self._build(architecture, 1 if unfolds else self.n_init)
+        if unfolds and labels.kind == "continuous":
+            raise ValueError("architecture='unfolding' needs classes or soft labels. Use architecture='auto'.")
+        flow = self._build(architecture, self.n_init)
         if unfolds:
-            flow.layers[0].start, self.n_unfolded_ = principal_frame(X), 0
+            flow.layers[0].start = principal_frame(X.reshape(len(X), -1))
         self._set_noise(X)
         if labels.kind == "classes" and len(labels.classes) > 1:
             checks.warn_of_small_classes(values, labels.classes)
@@ -76,58 +75,52 @@ class ConditionalFlow(Density):
 
         evaluate = self._evaluation(flow, condition, rows, values, (train, held), labels, split)
         identity = self._flow_identity(seed, given, flow)
-        some = rows[torch.from_numpy(held[:COMPARED])]
-        trainer = self._train(condition, take, evaluate, flow, training, identity, self._chooser(flow, some))
-        if unfolds and not self.stopped_.startswith("max_seconds"):
-            self._unfold(trainer, rows, values, labels, (train, held), training)
+        choose = self._chooser(rows[torch.from_numpy(held[:COMPARED])])
+
+        def begin(first: FlowTrainer) -> PartTrainer | None:
+            self._keep(first)
+            return self._second_part(first, rows, values, labels, (train, held), np.random.default_rng([seed, 4]))
+
+        last = self._train(condition, take, evaluate, flow, training, identity, choose, begin if unfolds else None)
+        self.n_unfolded_ = last.flow.n_features if isinstance(last, PartTrainer) else 0
         self._describe(X, values, labels, after)
         return self
 
-    def _unfold(
-        self, trainer: FlowTrainer, rows: Tensor, values: np.ndarray, labels: Labels,
+    def _second_part(
+        self, first: FlowTrainer, rows: Tensor, values: np.ndarray, labels: Labels,
         split: tuple[np.ndarray, np.ndarray], rng: np.random.Generator,
-    ) -> None:  # fmt: skip
-        """Train ``n_init`` flows on the informative codes alone; the rest takes up the change of volume.
+    ) -> PartTrainer | None:  # fmt: skip
+        """Trains ``n_init`` flows of the informative codes alone; the rest takes up the change of volume.
 
         The codes that carry noise only are steep walls: a common step of Adam cannot be both small enough for them and
         large enough to reshape the others. After this nothing that moves the informative codes can hit a wall.
         """
-        r = encode_on_device(trainer.flow, trainer.theta, rows)[0][0]
+        best = self.best_init_
+        flow, theta = first.whole.select(best), first.theta[best : best + 1]
+        r = encode_on_device(flow, theta, rows)[0][0]
         above = self._above_noise(r.numpy(), rng)
         order = torch.from_numpy(np.argsort(-above, kind="stable"))
         k = count_above_noise(above[order]).n if isinstance(self.n_factors, str) else int(self.n_factors)
         if not 2 <= k < len(order):
-            return
+            return None
         codes = r[:, order[:k]].contiguous()
         noise = PART_NOISE * float((codes - codes.mean(0)).square().mean().sqrt())
-        part = part_flow(k, self.n_init)
+        part = part_flow(k, self.n_init).to(first.device.torch_device)
         condition, picked = self._condition(labels.kind, values[split[0]]), torch.from_numpy(split[0])
         source = ConditionBatches(
-            condition, lambda index, _: codes[picked[torch.from_numpy(index)]], noise, rng, trainer.device
+            condition, lambda index, _: codes[picked[torch.from_numpy(index)]], noise, rng, first.device
         )
         evaluate = self._evaluation(part, condition, codes, values, split, labels, rng, noise)
-        second = FlowTrainer(part, source, evaluate, self._schedule(part), part.forward, trainer.device)
-        for done in range(self.max_steps):
-            second.step(done)
-            if second.stopped:
-                break
-        scores = np.array(evaluate(second.theta, second.extra))
-        whole = with_part(trainer.flow.to(torch.device("cpu")), part, order)
-        theta = torch.cat((trainer.theta.expand(self.n_init, -1), second.theta), 1).cpu()
-        some = rows[torch.from_numpy(split[1][:COMPARED])]
-        best = self._chooser(whole, some)(np.where(np.isfinite(scores), scores, np.inf), theta)
-        self.init_scores_, self.best_init_, self.n_unfolded_ = -scores, best, k
-        self.theta_ = theta[best].numpy().copy()
-        self.permutations_ = [p[best].numpy() for p in whole.permutations]
-        self.__dict__.pop("_cached", None)
+        schedule = self._schedule(part)
+        return PartTrainer(flow, theta, order, part, source, evaluate, schedule, part.forward, first.device)
 
-    def _chooser(self, flow: Flow, rows: Tensor) -> Any:
+    def _chooser(self, rows: Tensor) -> Any:
         """Of starts as likely as the best, the one whose codes agree most with the others; sets ``found_again_``.
 
         Where classes hardly touch, a wrong start is as likely as a right one, but each is wrong in its own way.
         """
 
-        def choose(scores: np.ndarray, theta: Tensor) -> int:
+        def choose(scores: np.ndarray, theta: Tensor, flow: Flow) -> int:
             ties = np.flatnonzero(scores <= scores.min() + TIE)
             if len(ties) == 1:
                 self.found_again_ = np.full(flow.n_features, np.nan)

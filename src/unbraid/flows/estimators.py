@@ -23,9 +23,9 @@ class GIN(ConditionalFlow):
     architecture : {"auto", "dense", "convolutional", "unfolding"}
         Images with sides divisible by 4 go to the convolutional network, all else to the fully connected one.
         "unfolding" is for strongly bent tables with classes: learned rotations between couplings with smooth
-        sub-networks, under noise that falls from ten times ``noise``, and then, on the informative codes alone,
-        ``n_init`` flows of the same kind whose change of volume the other codes take up. That second part is not in
-        ``checkpoint`` or ``history_``.
+        sub-networks, under noise that falls from ten times ``noise``, and then, on the informative codes of the best
+        of them alone, ``n_init`` flows of the same kind whose change of volume the other codes take up. Each part takes
+        ``max_steps`` steps; there is no second part where fewer than two codes are informative, or all.
     n_blocks, hidden : int, or three ints for the convolutional network
         Blocks and sub-network widths; the papers' by default (8 blocks; 4, 4, 2 for images), 32 wide if unfolding.
     clamp : {"atan", "steep-atan", "tanh"}
@@ -36,12 +36,14 @@ class GIN(ConditionalFlow):
     max_steps, learning_rate, patience, tol :
         Steps of Adam; the rate drops to a tenth, and then the training ends, once the held-out likelihood has not
         risen by ``tol`` nats per feature in ``patience`` evaluations (every 50 steps; 100 on images). The default rate
-        suits small flows; images want 3e-4 to 1e-3.
+        suits small flows; images want 3e-4 to 1e-3. If unfolding, the rate falls to 0 by a cosine, and ``patience``
+        and ``tol`` do not count.
     betas : pair of float
         Adam's. The second moment forgets in 100 steps by default; the papers have the usual (0.9, 0.999), slow for
         runs of 800.
     drop : float
-        Share of ``max_steps`` after which the rate drops at the latest; 5/8 is the papers' epoch 50 of 80.
+        Share of ``max_steps`` after which the rate drops at the latest; 5/8 is the papers' epoch 50 of 80. If
+        unfolding, the share after which the noise has fallen.
     noise : float or "auto"
         Standard deviation of the normal noise added to the data in every step, in the unit of X; "auto" is 5 % of the
         overall standard deviation of X (0.015 on MNIST; the papers have 0.01 everywhere), 1 % if unfolding. It floors
@@ -97,7 +99,7 @@ class GIN(ConditionalFlow):
         Of the latent family, by class (mean and std if normal).
     classes_, priors_ : arrays (n_classes,)
     init_scores_ : array (n_init,)
-        Held-out log-likelihood of each start.
+        Held-out log-likelihood of each start; that of the informative codes alone where they were unfolded.
     best_init_ : int
         The start that was kept.
     n_unfolded_ : int

@@ -218,7 +218,7 @@ class SelfSupervisedGIN(FlowEstimator):
             r, volume = encode_on_device(flow, theta, rows)
             return (condition.loss(r.transpose(1, 2), index, extra) - volume.mean(1)).numpy()
 
-        def choose(scores: np.ndarray, theta: Tensor) -> int:
+        def choose(scores: np.ndarray, theta: Tensor, flow: Flow) -> int:
             good = np.flatnonzero(np.isfinite(scores))
             codes = flow.encode(theta, rows, batch_size=1000)[0].double().numpy()[good]
             return int(good[np.argmin(scores[good]) if len(good) < 3 else np.argmax(agreement(codes))])

@@ -21,9 +21,9 @@ Forward = Callable[[Tensor, Tensor], tuple[Tensor, Tensor | None]]
 class FlowSchedule(Schedule):
     """How long and how fast.
 
-    The learning rate drops to a tenth when the held-out likelihood of no model has risen by ``tol`` nats per feature
-    for ``patience`` evaluations, and after the share ``drop`` of ``max_steps`` at the latest; a second plateau ends the
-    training.
+    By default the learning rate drops to a tenth when the held-out likelihood of no model has risen by ``tol`` nats per
+    feature for ``patience`` evaluations, and after the share ``drop`` of ``max_steps`` at the latest; a second plateau
+    ends the training. With ``decay="cosine"`` it falls to 0 over all ``max_steps``.
     """
 
     learning_rate: float = 1e-2
@@ -83,6 +83,11 @@ class FlowTrainer(Trainer):
     forward : callable
         ``flow.forward``, or a compiled or fused version of it.
     device : Device
+
+    Attributes
+    ----------
+    whole : Flow
+        What maps data to codes once this is trained, on the CPU: ``flow`` itself, or with what comes before it.
     """
 
     schedule: FlowSchedule
@@ -103,12 +108,18 @@ class FlowTrainer(Trainer):
         networks = nn.ModuleDict({"starts": starts})
         super().__init__(networks, {"flow": group}, self._objective, source, schedule, device)
         self._values = starts[0]
+        self.whole = flow.to(torch.device("cpu"))
         self._dropped, self._waited = False, 0
         self._best = np.full(flow.n_models, np.inf)
 
     @property
     def theta(self) -> Tensor:
         return self._values.detach()[:, : self.flow.n_parameters]
+
+    @property
+    def whole_theta(self) -> Tensor:
+        """Parameters of ``whole``."""
+        return self.theta
 
     @property
     def extra(self) -> Tensor:
@@ -124,9 +135,13 @@ class FlowTrainer(Trainer):
         yield Loss("flow", losses.sum(), {"losses": losses})
 
     def step(self, done: int) -> dict[str, Any] | None:
-        if not self._dropped and done >= int(self.schedule.drop * self.schedule.max_steps):
+        if self._by_plateaus and not self._dropped and done >= int(self.schedule.drop * self.schedule.max_steps):
             self._drop()
         return super().step(done)
+
+    @property
+    def _by_plateaus(self) -> bool:
+        return self.schedule.decay == "constant"
 
     def _is_due(self, step: int) -> bool:
         return super()._is_due(step) or step % self.schedule.eval_every == 0
@@ -167,7 +182,7 @@ class FlowTrainer(Trainer):
         better = (values < self._best - schedule.tol * self.flow.n_features).any()
         self._waited = 0 if better else self._waited + 1
         self._best = np.minimum(self._best, values)
-        if self._waited >= schedule.patience:
+        if self._by_plateaus and self._waited >= schedule.patience:
             if self._dropped:
                 self.stopped = "plateau"
             else:

@@ -1,4 +1,4 @@
-"""What an encoder sees of rows: counts as roots, 0 and a mark where a value is missing, and the covariates beside."""
+"""What an encoder sees of rows: counts as logarithms, gaps as 0 and a mark, and the covariates beside."""
 
 from typing import NamedTuple
 
@@ -10,11 +10,10 @@ from torch import Tensor, nn
 FEWEST = 0.5  # counts of a row that has none
 
 
-class Roots(NamedTuple):
-    """How counts are seen: roots times ``weights``, minus ``center``, divided by ``scale``; ``means`` are their own."""
+class Logs(NamedTuple):
+    r"""How counts are seen: :math:`\log(1 + x)` minus ``center``, divided by ``scale``; ``means`` are their own."""
 
     means: Tensor
-    weights: Tensor
     center: Tensor
     scale: Tensor
 
@@ -59,33 +58,33 @@ class Seen(nn.Module):
         self.network, self.n_data, self.marks, self.counts, self.depth = network, n_data, marks, counts, depth
         if counts:
             self.register_buffer("counted", torch.zeros(n_data, dtype=torch.bool))
-            self.register_buffer("numbers", torch.ones(4, n_data))  # means, weights, centre, scale
+            self.register_buffer("numbers", torch.ones(3, n_data))  # means, centre, scale
 
     @property
-    def roots(self) -> Roots:
+    def logs(self) -> Logs:
         """Of all columns."""
-        return Roots(*self.numbers)
+        return Logs(*self.numbers)
 
-    def start(self, counted: NDArray[np.bool_], sample: NDArray, weights: NDArray) -> None:
-        """Measure rows with NaN for gaps, given which columns are counts and the weights of the roots of all."""
+    def start(self, counted: NDArray[np.bool_], sample: NDArray) -> None:
+        """Measure rows with NaN for gaps, given which columns are counts."""
         x = torch.from_numpy(sample).float()
         self.counted.copy_(torch.from_numpy(counted))
         self.numbers[0] = torch.from_numpy(np.maximum(np.nanmean(sample, axis=0), FEWEST / len(sample)))
-        self.numbers[1], self.numbers[2] = torch.from_numpy(weights), 0.0
-        self.numbers[2] = self._roots_of(x).nanmean(0)
-        self.numbers[3] = self._roots_of(x)[:, self.counted].square().nanmean().sqrt()
+        self.numbers[1] = 0.0
+        self.numbers[1] = self._logs_of(x).nanmean(0)
+        self.numbers[2] = self._logs_of(x)[:, self.counted].square().nanmean().sqrt()
 
-    def _roots_of(self, x: Tensor) -> Tensor:
-        means, weights, center, scale = self.numbers
+    def _logs_of(self, x: Tensor) -> Tensor:
+        means, center, scale = self.numbers
         if self.depth:
             x = x / log_depth(torch.where(self.counted, x, torch.nan), means).exp()
-        return (x.clamp_min(0).sqrt() * weights - center) / scale
+        return (x.clamp_min(0).log1p() - center) / scale
 
     def view(self, x: Tensor) -> Tensor:
         """What the network takes."""
         data, known = x[:, : self.n_data], x[:, self.n_data :]
         if self.counts:
-            data = torch.where(self.counted, self._roots_of(data), data)
+            data = torch.where(self.counted, self._logs_of(data), data)
         there = [(~data.isnan()).to(data.dtype)] if self.marks else []
         return torch.cat([data.nan_to_num(), *there, known], dim=1)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 import torch.nn.functional as F
-from scipy.linalg import logm
+from scipy.linalg import schur
 from torch import Tensor
 
 from unbraid.networks.coupling import Affine, Coupling, DenseCoupling
@@ -48,7 +48,8 @@ def principal_frame(X: np.ndarray) -> np.ndarray:
     """The A whose rotation takes rows to their principal components, the widest first."""
     axes = np.linalg.eigh(np.cov(X.T))[1].T[::-1].copy()
     axes[-1] *= np.sign(np.linalg.det(axes))
-    return logm(axes).real / 2
+    triangle, vectors = schur(axes, output="complex")  # diagonal, as rotations are normal; logm draws random numbers
+    return (1j * np.angle(np.diagonal(triangle)) * vectors @ vectors.conj().T).real / 2
 
 
 class SmoothCoupling(DenseCoupling):

@@ -84,7 +84,8 @@ def page_of(fit: Fitted, *, title: str = "", lead: str = "") -> Report:
 
 
 def _lead(fit: Fitted) -> str:
-    found = "" if fit.codes is None else f"; {fit.codes.shape[1]} codes"
+    count = 0 if fit.codes is None else fit.codes.shape[1]
+    found = f"; {count} code{'s' * (count > 1)}" if count else ""
     took = f"; fitted in {fit.seconds:.1f} s" if fit.seconds and fit.seconds > SOON else ""
     return f"{fit.n_rows} observations of shape {fit.sample.shape[1:]}{found}{took}."
 
@@ -215,8 +216,9 @@ def add_trust(page: Report, fit: Fitted) -> None:
     diagnosis = getattr(fit.model, "diagnosis_", None)
     if diagnosis is not None:
         page.note([diagnosis.answer], "good" if diagnosis.verdict == "yes" else "look")
-    if fit.concerns:
-        page.note([sentence(concern) for concern in fit.concerns], "look")
+    concerns = [concern for concern in fit.concerns if diagnosis is None or concern != diagnosis.answer]
+    if concerns:
+        page.note([sentence(concern) for concern in concerns], "look")
     elif fit.summary.note:
         page.note([fit.summary.note], "good" if fit.summary.checked else "")
     facts = fit.summary.facts

@@ -90,10 +90,6 @@ class SpectralEstimator(Screened):
         self.random_state = random_state
         self.progress = progress
 
-    def _read(self, X: Any, *, fewest: int = 2) -> Rows:
-        self.filling_ = None
-        return super()._read(X, fewest=fewest)
-
     def _read_new(self, X: Any) -> Rows:
         rows = super()._read_new(X)
         return rows if self.adjustment_ else self._filled(rows)

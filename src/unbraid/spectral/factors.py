@@ -147,7 +147,7 @@ class HessianICA(FollowedByICA, HessianEigenmaps):
         Random starts of the search for three factors or more; with two factors every angle is tried.
     trust : {"cheap", "full"}
         "full" refits on halves, with another seed, other settings, a second method and other evidence, and reports how
-        well the codes are reproduced in ``diagnostics_.reliability``. It takes up to ten times as long.
+        well the codes are reproduced in ``diagnostics_.reliability``. It takes several times as long.
     pca_components : int or "auto"
         Principal components kept first; "auto" chooses by the variance left out.
     n_landmarks : int, "auto" or None

@@ -18,7 +18,7 @@ from unbraid.training.checkpoint import read_checkpoint
 from unbraid.training.devices import PRECISIONS, Device
 from unbraid.training.logs import Logs
 from unbraid.training.run import Run
-from unbraid.training.trainer import Trainer
+from unbraid.training.trainer import Stepper
 from unbraid.trust.warnings import warn
 
 PATH = (str, os.PathLike, None)
@@ -212,7 +212,7 @@ class TrainedEstimator(Exportable):
         identity = {"model": type(self).__name__, **shown, **more, **self.evidence_, "seed": seed, "data": data}
         return json.loads(json.dumps(identity, default=_plain))
 
-    def _run(self, trainer: Trainer, device: Device, max_steps: int, identity: dict[str, Any]) -> None:
+    def _run(self, trainer: Stepper, device: Device, max_steps: int, identity: dict[str, Any]) -> None:
         """Train, and keep the history and why it stopped."""
         logs = Logs(None if self.log is None else Path(self.log), self.tensorboard)
         checkpoint = None if self.checkpoint is None else Path(self.checkpoint)

@@ -18,7 +18,7 @@ from unbraid.runtime.tracking import Track
 from unbraid.training.checkpoint import check_identity, read_checkpoint, write_checkpoint
 from unbraid.training.devices import Device
 from unbraid.training.logs import Logs
-from unbraid.training.trainer import Trainer
+from unbraid.training.trainer import Stepper
 
 
 @dataclass
@@ -27,7 +27,7 @@ class Run:
 
     Attributes
     ----------
-    trainer : Trainer
+    trainer : Stepper
     identity : dict
         What a checkpoint must agree with: the model, its parameters, the seed and the data.
     max_steps : int
@@ -44,7 +44,7 @@ class Run:
     history : list of dict
     """
 
-    trainer: Trainer
+    trainer: Stepper
     identity: dict[str, Any]
     max_steps: int
     max_seconds: float | None

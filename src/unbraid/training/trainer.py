@@ -53,6 +53,18 @@ class Source(Protocol):
     def set_state(self, tensors: dict[str, Tensor], state: dict[str, Any]) -> None: ...
 
 
+class Stepper(Protocol):
+    """What a run drives: steps, their records, why they ended, and the state from which they go on."""
+
+    stopped: str
+
+    def step(self, done: int) -> dict[str, Any] | None: ...
+
+    def get_state(self) -> tuple[dict[str, Tensor], dict[str, Any]]: ...
+
+    def set_state(self, tensors: dict[str, Tensor], state: dict[str, Any]) -> None: ...
+
+
 class Trainer:
     """Trains networks on an objective, step by step.
 
