@@ -53,7 +53,9 @@ POWER = {
     ("AdaGVAE", "pairs"): 3,
     ("SelfSupervisedGIN", "sets"): 3,
     ("SlowVAE", "sparse steps"): 3,
-    **{(f"Contrastive {name}", "sparse steps"): 1 for name in ("infonce", "permutation")},
+    **{(f"Contrastive {name}", "sparse steps"): 10 for name in ("infonce", "permutation")},
+    **{("Contrastive infonce", kind): 10 for kind in ("near pairs", "near sets", "cells")},
+    ("Contrastive permutation", "near pairs"): 10,
 }
 WEAK = {(f"HessianICA at {strength:g}", kind): 10 for kind in KINDS for strength in (0.5, 0.25, 0.1)}
 TASKS = {"level": LEVEL, "power": POWER, "weak": WEAK}
@@ -117,6 +119,15 @@ def something(kind, rng, strength=1.0, n=1000):
     if kind == "sets":  # each of ten rows around a point, by steps of two sizes
         z = np.repeat(z[: n // 10], 10, axis=0) + rng.normal(size=(n, 2)) * [0.1, 0.4]
         return z, ub.Observations(square(z, rng), sets=np.repeat(np.arange(n // 10), 10))
+    if kind in ("near pairs", "near sets"):  # around a point, by Laplace steps
+        size = 2 if kind == "near pairs" else 10
+        z = np.repeat(rng.uniform(-1, 1, size=(n // size, 2)), size, axis=0) + rng.laplace(scale=0.1, size=(n, 2))
+        rows = np.arange(n)
+        together = {"pairs": rows.reshape(-1, 2)} if kind == "near pairs" else {"sets": rows // 10}
+        return z, ub.Observations(bent(z, rng), **together)
+    if kind == "cells":  # the class is the cell of a grid of the factors
+        z = rng.uniform(-1, 1, size=(n, 2))
+        return z, ub.Observations(bent(z, rng), labels=np.floor(2.5 * (z + 1)).astype(int) @ [5, 1])
     if kind == "labels":  # correlated with the factors by the strength
         labels = np.full((n, 2), np.nan)
         labels[:20] = strength * z[:20] + (1 - strength**2) ** 0.5 * rng.normal(size=(20, 2))
@@ -146,10 +157,11 @@ def estimator(title, kind, seed, tiny):
         return cls(**settings, **(TINY | {"max_steps": 20} if tiny else {}))
     if objective:
         settings |= {"objective": objective, "n_segments": 5}
+        settings |= {} if objective == "segments" else {"batch_size": 128}  # a batch costs as its square
     if name == "SlowVAE":
         settings |= {"rate": "learned", "gamma": 1.0}
     steps = {"max_steps": 30, "batch_size": 64} if tiny else {"max_steps": 3200}
-    return cls(2, **settings, **steps)
+    return cls(2, **settings | steps)
 
 
 def one_world(task, title, kind, seed):
