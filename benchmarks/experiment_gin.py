@@ -34,6 +34,7 @@ SETTINGS = {
     "paper": {"noise": 0.01, "n_init": 1, "max_steps": 2400},
     "wide": WIDE,
     "unfolding": UNFOLDING,
+    "unfolding-four": UNFOLDING | {"n_init": 4},
     "unfolding-slow": UNFOLDING | {"learning_rate": 1e-4},
     "realnvp": WIDE,
     "self-supervised": WIDE | {"batch_size": 50},
