@@ -9,14 +9,10 @@ linear map, and beside both what linear ICA and an untrained encoder get. CPU se
 """
 
 import argparse
-import json
-import os
-import subprocess
-import tempfile
 import time
-from pathlib import Path
 
 import numpy as np
+from cases import by_cebra
 from sklearn.decomposition import FastICA
 from sklearn.linear_model import LinearRegression
 
@@ -52,19 +48,7 @@ def compared(X: np.ndarray, when: np.ndarray, seed: int, steps: int, cebra_pytho
         model = ub.Contrastive(N_FACTORS, **settings).fit(X, time=when)
         yield name, (model.transform(X), time.process_time() - start)
     for distance in ("cosine", "euclidean"):
-        yield f"CEBRA-Time, {distance}", peer(X, seed, steps, distance, cebra_python)
-
-
-def peer(X: np.ndarray, seed: int, steps: int, distance: str, python: str) -> tuple[np.ndarray, float]:
-    """CEBRA's codes, by its own code in its own environment."""
-    with tempfile.TemporaryDirectory() as folder:
-        recording, out = Path(folder) / "recording.npy", Path(folder) / "codes.npy"
-        np.save(recording, X)
-        script = Path(__file__).with_name("peer_cebra.py")
-        arguments = [python, script, recording, out, N_FACTORS, steps, seed, distance]
-        environment = {**os.environ, "PYTHONPATH": "", "OMP_NUM_THREADS": "1"}
-        done = subprocess.run(list(map(str, arguments)), capture_output=True, text=True, check=True, env=environment)
-        return np.load(out), json.loads(done.stdout.splitlines()[-1])["cpu_seconds"]
+        yield f"CEBRA-Time, {distance}", by_cebra(X, N_FACTORS, cebra_python, seed=seed, steps=steps, distance=distance)
 
 
 def read_out(codes: np.ndarray, factors: np.ndarray) -> float:

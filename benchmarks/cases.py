@@ -6,6 +6,8 @@ umap-learn); without it its line is left out.
 
 import argparse
 import csv
+import json
+import os
 import subprocess
 import tempfile
 import time
@@ -162,9 +164,14 @@ class Case:
     def write(self) -> None:
         """Write the table of the page."""
         score = "MCC [95 %]" if len(self.factor_names) > 1 else "95 %"
-        with (DOCS / "tables" / f"case-{self.name}.csv").open("w", newline="", encoding="utf-8") as file:
-            header = ["method", *self.factor_names, score, "codes", "what it says of itself", "CPU s"]
-            csv.writer(file, lineterminator="\n").writerows([header, *self.rows])
+        header = ["method", *self.factor_names, score, "codes", "what it says of itself", "CPU s"]
+        write_table(f"case-{self.name}", [header, *self.rows])
+
+
+def write_table(name: str, rows: Sequence[Sequence[str]]) -> None:
+    """Write a table of the pages."""
+    with (DOCS / "tables" / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator="\n").writerows(rows)
 
 
 def _correlation(z: NDArray, c: NDArray, kind: str) -> float:
@@ -183,12 +190,27 @@ def by_umap(X: NDArray, d: int, python: str) -> tuple[NDArray, float]:
         return np.load(out), float(printed.split()[-1])
 
 
-def arguments(doc: str | None, folder: str = "") -> argparse.Namespace:
-    """The options of a case: where its data are, and an interpreter with umap-learn."""
+def by_cebra(
+    X: NDArray, d: int, python: str, *, seed: int, steps: int, distance: str, offset: int = 1
+) -> tuple[NDArray, float]:
+    """Codes of CEBRA-Time, and CPU seconds of its fit."""
+    with tempfile.TemporaryDirectory() as folder:
+        data, out = Path(folder, "X.npy"), Path(folder, "codes.npy")
+        np.save(data, X)
+        script = Path(__file__).with_name("peer_cebra.py")
+        asked = [python, script, data, out, d, steps, seed, distance, offset]
+        alone = os.environ | {"PYTHONPATH": "", "OMP_NUM_THREADS": "1"}
+        done = subprocess.run([str(a) for a in asked], capture_output=True, text=True, check=True, env=alone)
+        return np.load(out), json.loads(done.stdout.splitlines()[-1])["cpu_seconds"]
+
+
+def arguments(doc: str | None, folder: str = "", peers: Sequence[str] = ("umap",)) -> argparse.Namespace:
+    """The options of a case: where its data are, and interpreters that have the peers."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     if folder:
         parser.add_argument("folder", type=Path, help=folder)
-    parser.add_argument("--umap", default=None, metavar="PYTHON", help="an interpreter that has umap-learn")
+    for name in peers:
+        parser.add_argument(f"--{name}", default=None, metavar="PYTHON", help=f"an interpreter that has {name}")
     return parser.parse_args()
 
 

@@ -28,11 +28,14 @@ KINDS = {
     "volume-preserving-plane": {"mixing": "volume-preserving", "n_features": 2},
 }
 WIDE = {"hidden": 64, "batch_size": 500, "max_steps": 2000, "n_init": 3}
+UNFOLDING = {"architecture": "unfolding", "batch_size": 500, "n_init": 2}
 SETTINGS = {
     "default": {},
     "paper": {"noise": 0.01, "n_init": 1, "max_steps": 2400},
     "wide": WIDE,
-    "unfolding": {"architecture": "unfolding", "batch_size": 500, "n_init": 2},
+    "unfolding": UNFOLDING,
+    "unfolding-four": UNFOLDING | {"n_init": 4},
+    "unfolding-slow": UNFOLDING | {"learning_rate": 1e-4},
     "realnvp": WIDE,
     "self-supervised": WIDE | {"batch_size": 50},
     "self-supervised-default": {},

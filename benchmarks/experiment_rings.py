@@ -2,7 +2,7 @@
 
     python benchmarks/experiment_rings.py views OUT.jsonl --folder MESHES --pictures PICTURE.jpg
     python benchmarks/experiment_rings.py worlds OUT.jsonl --seeds 1000 1500
-    python benchmarks/experiment_rings.py recordings OUT.jsonl --seeds 200 208 --umap PYTHON
+    python benchmarks/experiment_rings.py recordings OUT.jsonl --seeds 210 214 --umap PYTHON --cebra PYTHON
 
 ``views``: rings of 72 pictures of real objects before real backgrounds (``rings.py``), in random order. ``worlds``:
 closed curves, turns that nearly repeat themselves after 1/2 or 1/3, and the worlds of ``products.py``. An angle is
@@ -20,9 +20,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+from cases import by_cebra
 from products import WORLDS
 from rings import Rings
+from sklearn.decomposition import PCA
 from sklearn.manifold import Isomap
+from sklearn.model_selection import KFold, cross_val_predict
+from sklearn.neighbors import KNeighborsRegressor
 
 import unbraid as ub
 from unbraid.metrics.kinds import circular_correlation
@@ -46,7 +50,9 @@ def main() -> None:
     parser.add_argument("--meshes", nargs="+", default=["bunny", "spot", "dragon"])
     parser.add_argument("--kinds", nargs="+", default=list(VIEWS), choices=list(VIEWS), help="of views")
     parser.add_argument("--seeds", type=int, nargs=2, default=[100, 107], metavar=("FIRST", "END"))
-    parser.add_argument("--umap", default=None, metavar="PYTHON", help="an interpreter with umap-learn")
+    parser.add_argument("--bins", type=float, nargs="+", default=[0.1, 0.2], help="of recordings, in seconds")
+    for peer in ("umap", "cebra"):
+        parser.add_argument(f"--{peer}", default=None, metavar="PYTHON", help=f"an interpreter that has {peer}")
     args = parser.parse_args()
     if args.what == "recordings":
         return recordings(args)
@@ -67,13 +73,13 @@ def lines(path: Path) -> list[dict]:
 def recordings(args: argparse.Namespace) -> None:
     """Print the mean and the least correlation of every method; one line per recording is written."""
     there = {(line["step"], line["seed"]) for line in lines(args.out)}
-    for step in (0.1, 0.2):
+    for step in args.bins:
         for seed in range(*args.seeds):
             if (step, seed) not in there:
-                line = {"step": step, "seed": seed} | directions(*spikes(step, seed), args.umap)
+                line = {"step": step, "seed": seed} | directions(*spikes(step, seed), args.umap, args.cebra)
                 with args.out.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(line) + "\n")
-    for step in (0.1, 0.2):
+    for step in args.bins:
         own = [line for line in lines(args.out) if line["step"] == step]
         for name in own[0]:
             if name not in ("step", "seed"):
@@ -100,10 +106,11 @@ np.save(sys.argv[2], umap.UMAP(n_neighbors=30, random_state=0).fit_transform(np.
 """
 
 
-def directions(X: np.ndarray, angle: np.ndarray, umap: str | None) -> dict[str, float]:
+def directions(X: np.ndarray, angle: np.ndarray, umap: str | None, cebra: str | None) -> dict[str, float]:
     """Correlation of the angle that each method finds with the truth; 0 where it finds no circle."""
     found = {}
-    mixed = np.random.default_rng(0).permutation(len(X))
+    rng = np.random.default_rng(0)
+    mixed = rng.permutation(len(X))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name, rows, kinds in (
@@ -126,12 +133,25 @@ def directions(X: np.ndarray, angle: np.ndarray, umap: str | None) -> dict[str, 
             np.save(f"{place}/rows.npy", np.sqrt(X))
             subprocess.run([umap, "-W", "ignore", "-c", UMAP, f"{place}/rows.npy", f"{place}/plane.npy"], check=True)
             found["UMAP of square roots"] = in_plane(np.load(f"{place}/plane.npy"), angle)
+    if cebra:
+        codes = by_cebra(np.sqrt(X), 2, cebra, seed=0, steps=1000, distance="cosine")[0]
+        found["CEBRA-Time of square roots"] = around(codes, angle)
+    untrained = np.maximum(np.sqrt(X) @ rng.normal(size=(X.shape[1], 64)), 0) @ rng.normal(size=(64, 2))
+    found["untrained network"] = in_plane(untrained, angle)
+    found["PCA of square roots"] = in_plane(PCA(2).fit_transform(np.sqrt(X)), angle)
+    told = cross_val_predict(KNeighborsRegressor(20), np.sqrt(X), np.c_[np.cos(angle), np.sin(angle)], cv=KFold(5))
+    found["k-NN with labels"] = around(told, angle)
+    found["chance"] = abs(circular_correlation(angle, angle[mixed]))
     return found
 
 
 def in_plane(plane: np.ndarray, angle: np.ndarray) -> float:
     """Correlation of the angle around the middle of a plane with the truth."""
-    plane = plane - plane.mean(axis=0)
+    return around(plane - plane.mean(axis=0), angle)
+
+
+def around(plane: np.ndarray, angle: np.ndarray) -> float:
+    """Correlation of the angle around the origin of a plane with the truth."""
     return abs(circular_correlation(angle, np.arctan2(plane[:, 1], plane[:, 0])))
 
 

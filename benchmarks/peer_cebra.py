@@ -1,6 +1,8 @@
-"""Fit CEBRA-Time with its own code and print a line of JSON; run by bench_contrastive.py in CEBRA's environment.
+"""Fit CEBRA-Time with its own code and print a line of JSON; run by ``by_cebra`` of cases.py in CEBRA's environment.
 
-python peer_cebra.py RECORDING.npy CODES.npy N_CODES STEPS SEED DISTANCE
+python peer_cebra.py RECORDING.npy CODES.npy N_CODES STEPS SEED DISTANCE OFFSET
+
+OFFSET is how many rows apart positive pairs are.
 """
 
 import json
@@ -11,7 +13,7 @@ import cebra
 import numpy as np
 import torch
 
-recording, out, n_codes, steps, seed, distance = sys.argv[1:]
+recording, out, n_codes, steps, seed, distance, offset = sys.argv[1:]
 torch.set_num_threads(1)
 torch.manual_seed(int(seed))
 np.random.seed(int(seed))  # noqa: NPY002
@@ -23,7 +25,7 @@ model = cebra.CEBRA(
     max_iterations=int(steps),
     learning_rate=1e-3,
     num_hidden_units=128,
-    time_offsets=1,
+    time_offsets=int(offset),
     conditional="time",
     distance=distance,
     temperature=1.0,

@@ -37,6 +37,22 @@ def test_gin_unmixes_what_linear_methods_cannot():
     assert model.leftover_ < 0.02 < untrained.leftover_
 
 
+@pytest.mark.filterwarnings("ignore:UB104", "ignore:UB22", "ignore:UB252")  # of the baselines
+def test_unfolding_unmixes_what_the_plain_flow_does_not():
+    """Ten features, of which eight carry noise."""
+    data, X, factors, labels = drawn(7000, seed=6, mixing="volume-preserving")
+    train, held = slice(6000), slice(6000, None)
+    unfolding = ONE_START | {"architecture": "unfolding", "batch_size": 500}
+    model = ub.GIN(**unfolding).fit(X[train], labels[train])
+    plain = ub.GIN(**ONE_START).fit(X[train], labels[train])
+    untrained = ub.GIN(**unfolding | {"max_steps": 1}).fit(X[train][:1000], labels[train][:1000])
+    found, flat, before = (mcc(factors[held], m.transform(X[held])[:, :2]) for m in (model, plain, untrained))
+    assert data.difficulty.is_nonlinear
+    assert (model.n_informative_, model.n_unfolded_) == (2, 2)
+    assert found >= 0.97
+    assert max(flat, before) <= 0.85
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:UB102", "ignore:UB221")
 def test_a_mixing_that_changes_the_volume_is_warned_of():

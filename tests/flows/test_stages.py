@@ -11,10 +11,10 @@ from tests.facts import facts
 from unbraid.flows.stages import PartTrainer, Stages
 from unbraid.testing import CHECKS, check_estimator_contract
 from unbraid.training.checkpoint import read_checkpoint
-from unbraid.trust.warnings import ConvergenceWarning
+from unbraid.trust.warnings import ConvergenceWarning, TrustWarning
 
 STEPS = 8
-pytestmark = pytest.mark.filterwarnings("ignore:UB1", "ignore:UB22", "ignore:UB252")
+pytestmark = pytest.mark.filterwarnings("ignore:UB1", "ignore:UB221", "ignore:UB222", "ignore:UB252")
 
 
 def model(**settings):
@@ -81,7 +81,8 @@ def test_either_part_ends_by_max_seconds(data, step, monkeypatch):
 
 
 def test_one_informative_code_leaves_nothing_to_unfold(data):
-    found = model(n_factors=1).fit(*data)
+    with pytest.warns(TrustWarning, match=facts("UB223", "of the 4 codes", "n_factors")):
+        found = model(n_factors=1).fit(*data)
     assert (found.n_steps_, found.stopped_, found.n_unfolded_) == (STEPS, "max_steps", 0)
 
 

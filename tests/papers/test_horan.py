@@ -10,7 +10,7 @@ from tests.papers.judging import claim, judge, shown, verdicts
 from unbraid_papers import horan
 from unbraid_papers.bench import Bench
 from unbraid_papers.horan_limits import positions, try_limit
-from unbraid_papers.horan_manifolds import Images, _source, as_rows, decoding, images_of, textbook_lem
+from unbraid_papers.horan_manifolds import Images, _source, as_rows, best_map, decoding, images_of, textbook_lem
 from unbraid_papers.paper import Rows
 
 
@@ -49,6 +49,14 @@ def test_a_perfect_map_is_judged_by_manifold():
     assert (found.verdict, found.held) == ("partly", ["shapes-xy"])
 
 
+def test_a_quadratic_map_undoes_what_the_embedding_has_bent():
+    codes = np.random.default_rng(0).uniform(-1, 1, (500, 2))
+    factors = codes + 0.5 * codes[:, ::-1] ** 2
+    # corr(x, x + y^2 / 2) of uniform x, y: 1 / sqrt(1 + var(y^2) / 4 / var(x)) with variances 4 / 45 and 1 / 3
+    assert best_map(factors, codes) == pytest.approx((1 + 1 / 15) ** -0.5, abs=0.01)
+    assert best_map(factors, codes, degree=2) == pytest.approx(1, abs=1e-9)
+
+
 def test_fewer_faces_than_the_papers_are_not_comparable():
     good = {"manifolds": Rows(rows("HLLE+ICA", "ffhq 0, 1", [0.99, 0.992]))}
     found = claim(horan.PAPER, "hlle-every-manifold").judge_on(good, {"manifolds": ()}, "small")
@@ -60,7 +68,7 @@ def test_sub_samples_of_faces_that_are_on_disk(monkeypatch, tmp_path):
 
     class Faces:
         def n_drawn(self, n, random_state):
-            return 499
+            return 999
 
         def sample(self, n, random_state):
             return np.zeros((n, 2, 2, 3)), np.arange(2.0 * n).reshape(n, 2)
@@ -69,11 +77,11 @@ def test_sub_samples_of_faces_that_are_on_disk(monkeypatch, tmp_path):
     monkeypatch.setattr("unbraid.datasets.load", lambda name, **options: loaded.append(options) or Faces())
     bench = Bench("small", tmp_path)
     first, second = (images_of("ffhq 0, 1", seed, bench) for seed in (0, 1))
-    assert (len(first.X), len(first.X_unseen)) == (400, 100)
-    assert len(np.unique(np.r_[first.factors, first.factors_unseen][:, 0])) == 500
+    assert (len(first.X), len(first.X_unseen)) == (800, 200)
+    assert len(np.unique(np.r_[first.factors, first.factors_unseen][:, 0])) == 1000
     assert not np.array_equal(first.factors, second.factors)
     assert loaded[0]["components"] == (0, 1)
-    with pytest.raises(FileNotFoundError, match=facts("499", "500", "components=(0, 1, 2)")):
+    with pytest.raises(FileNotFoundError, match=facts("999", "1000", "components=(0, 1, 2)")):
         images_of("ffhq 0, 1, 2", 0, bench)
 
 
@@ -163,7 +171,7 @@ def test_samples_are_bytes_fresh_for_each_seed_and_faces_need_weights(tmp_path, 
     first, second = (images_of("shapes-xy", seed, bench) for seed in (0, 1))
     assert first.X.dtype == np.uint8
     assert len(first.X) == 3000
-    assert len(first.X_unseen) == 100
+    assert len(first.X_unseen) == 200
     assert not np.array_equal(first.factors, second.factors)
     monkeypatch.setenv("UNBRAID_DATA", str(tmp_path))
     with pytest.raises(FileNotFoundError, match=facts("digiface_dcgan64.pt", "UNBRAID_DATA")):

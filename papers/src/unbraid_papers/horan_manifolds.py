@@ -7,8 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.decomposition import PCA, FastICA
+from sklearn.linear_model import LinearRegression
 from sklearn.manifold import LocallyLinearEmbedding, SpectralEmbedding
 from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures
 
 import unbraid as ub
 from unbraid.manifold.neighbors import closest_pairs
@@ -17,19 +20,21 @@ from unbraid_papers.paper import Cell
 
 SHAPES = ("shapes-xy", "shapes-xc")
 FFHQ = ("ffhq 0, 1", "ffhq 2, 3", "ffhq 4, 5", "ffhq 6, 7", "ffhq 8, 9", "ffhq 0, 1, 2")  # the first is the paper's
+FFHQ_128 = "ffhq 0, 1 (128px)"  # the same faces at twice the side
 DCGAN = ("DCGAN 0, 1", "DCGAN 2, 3", "DCGAN 4, 5")
 STYLEGAN = ("cat1", "cat2", "horse", "car", "kitchen", "bedroom", "church")
 TO_THE_LETTER = "HLLE+fastICA"  # the paper's algorithm: no LTSA term, fastICA with u^4
 CLASSICAL = ("HLLE+ICA", TO_THE_LETTER, "PCA", "PCA+ICA")
 OURS = "HessianICA"  # as the library has it: its own choice of k, and of evened pictures
-MORE = ("LEM+ICA", OURS, "LTSA+ICA", "FastICA", "scikit-learn, best k", "k-NN with labels", "chance")
+LABELLED = ("linear with labels", "k-NN with labels")
+MORE = ("LEM+ICA", OURS, "LTSA+ICA", "Isomap+ICA", "FastICA", "scikit-learn, best k", *LABELLED, "chance")
 PAPERS_HAE = "HAE, paper's loss"
-NETS = ("HAE", PAPERS_HAE, "AE-2", "IRMAE-2", "VAE-2", "AE-128", "IRMAE-128", "VAE-128")
+NETS = ("HAE", PAPERS_HAE, "AE-2", "IRMAE-2", "VAE-2", "BetaVAE-2", "AE-128", "IRMAE-128", "VAE-128", "untrained")
 SEEDS = range(5)
 LEM_NEIGHBORS = (10, 20, 30, 50)
 BEST_OF = (8, 12, 18, 25, 35, 50, 80)  # neighbours of scikit-learn's hessian; the labels choose
 N_PICTURES = 3000  # of each manifold: the paper's number
-DRAWN_HERE = FFHQ[0]  # the small scale draws these faces (four minutes); others only count where they are on disk
+DRAWN_HERE = FFHQ[0]  # the small scale draws these faces (three minutes); others only count where they are on disk
 
 
 class Size(NamedTuple):
@@ -45,9 +50,10 @@ class Size(NamedTuple):
 
 
 SIZES = {
-    "small": Size(400, 100, 32, 64, "patches", 200, 200),
-    "paper": Size(3000, 500, None, 128, "paper", 4_700, 47_000),  # 100 and 1000 passes over 3000 images, 64 at a time
+    "small": Size(800, 200, 32, 64, "patches", 1_250, 1_250),  # 100 passes over 800 faces, 64 at a time
+    "paper": Size(3000, 500, None, 128, "paper", 4_700, 47_000),  # 100 and 1000 passes over 3000 images
 }
+STEPS_SQUARES = 200  # of networks on squares at the small scale
 
 
 class Images(NamedTuple):
@@ -61,9 +67,10 @@ class Images(NamedTuple):
 
 def classical_cells(scale: str) -> list[Cell]:
     """Faces of 3,000 images take the textbook's LEM and scikit-learn minutes: those are for ffhq and squares."""
-    more = _cells(SHAPES, MORE[:1]) + _cells(FFHQ, MORE)
+    faces = (*FFHQ, FFHQ_128) if scale == "small" else FFHQ
+    more = _cells(SHAPES, MORE[:1]) + _cells(faces, MORE)
     return (
-        _cells((*SHAPES, *FFHQ, *DCGAN), CLASSICAL) + more + (_cells(STYLEGAN, CLASSICAL) if scale == "paper" else [])
+        _cells((*SHAPES, *faces, *DCGAN), CLASSICAL) + more + (_cells(STYLEGAN, CLASSICAL) if scale == "paper" else [])
     )
 
 
@@ -98,7 +105,7 @@ def images_of(manifold: str, seed: int, bench: Bench) -> Images:
     Samples are fresh, but for ffhq: its faces are slow to draw, so seeds draw sub-samples, four in five, of one sample.
     """
     size = SIZES[bench.scale]
-    if manifold in FFHQ:
+    if manifold in (*FFHQ, FFHQ_128):
         X, factors = _ffhq(manifold, bench)
         order = np.random.default_rng(seed).permutation(len(X))
         X, factors, n = X[order], factors[order], size.n_ffhq
@@ -113,15 +120,14 @@ def images_of(manifold: str, seed: int, bench: Bench) -> Images:
 def _ffhq(manifold: str, bench: Bench) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
     """Faces of StyleGAN2 along components of its W; an interrupted drawing goes on where it was."""
     size = SIZES[bench.scale]
-    faces = ub.datasets.load(
-        "gan-manifold", generator="ffhq", components=components_of(manifold), image_size=size.side_ffhq
-    )
+    side, components = 128 if manifold == FFHQ_128 else size.side_ffhq, components_of(manifold)
+    faces = ub.datasets.load("gan-manifold", generator="ffhq", components=components, image_size=side)
     n = size.n_ffhq + size.n_unseen
     there = faces.n_drawn(n, 0)
-    if bench.scale == "small" and there < n and manifold != DRAWN_HERE:
+    if bench.scale == "small" and there < n and components != components_of(DRAWN_HERE):
         raise FileNotFoundError(
-            f"{there} of {n} faces of {manifold} are on disk; the small scale draws {DRAWN_HERE} only (half a second "
-            f"each): datasets.load('gan-manifold', generator='ffhq', components={components_of(manifold)}, "
+            f"{there} of {n} faces of {manifold} are on disk; the small scale draws {DRAWN_HERE} only (.15 CPU "
+            f"seconds each): datasets.load('gan-manifold', generator='ffhq', components={components}, "
             f"image_size=128).sample({n}, random_state=0) draws them, --scale paper all."
         )
     X, factors = faces.sample(n, random_state=0)
@@ -150,9 +156,11 @@ def try_classical(cell: Cell, bench: Bench) -> Mapping[str, Any]:
     d = n_factors_of(cell["manifold"])
     if method in ALONE:
         return _scored(cell, images, ALONE[method](images, d, seed), None, bench)
-    if method == "k-NN with labels":
-        near = KNeighborsRegressor(5, weights="distance").fit(as_rows(images.X), images.factors)
-        return {"mcc": ub.metrics.mcc(images.factors_unseen, near.predict(as_rows(images.X_unseen)))}
+    if method in LABELLED:
+        linear = make_pipeline(PCA(50, svd_solver="randomized", random_state=0), LinearRegression())
+        model = linear if method == LABELLED[0] else KNeighborsRegressor(5, weights="distance")
+        guessed = model.fit(as_rows(images.X), images.factors).predict(as_rows(images.X_unseen))
+        return {"mcc": ub.metrics.mcc(images.factors_unseen, guessed)}
     encode = _encoder(method, images.X, d, seed)
     return _scored(cell, images, encode(images.X), encode(images.X_unseen), bench)
 
@@ -180,7 +188,9 @@ def _scored(
         bench.keep(cell, codes=np.asarray(codes, np.float32), factors=images.factors, **near, **kept)
     found: dict[str, Any] = {
         "mcc": ub.metrics.mcc(images.factors, codes),
+        "mcc_rank": ub.metrics.mcc(images.factors, codes, kind="spearman"),
         "best_map": best_map(images.factors, codes),
+        "best_quadratic": best_map(images.factors, codes, degree=2),
         "isometry": ub.metrics.local_isometry(images.X, codes, pairs="closest", max_points=300),
     }
     if unseen is not None:
@@ -188,14 +198,16 @@ def _scored(
     return found
 
 
-def best_map(factors: NDArray, codes: NDArray) -> float:
+def best_map(factors: NDArray, codes: NDArray, degree: int = 1) -> float:
     """The MCC that the best linear map of the codes would have: what ICA cannot lose is in the embedding.
+
+    Of degree 2 it is the best quadratic map: what that gains, the embedding has bent.
 
     >>> z = np.random.default_rng(0).normal(size=(2000, 2))
     >>> best_map(z, z @ np.array([[0.8, 0.6], [-0.6, 0.8]])) > 0.999
     True
     """
-    design = np.c_[codes, np.ones(len(codes))]
+    design = PolynomialFeatures(degree).fit_transform(codes / np.maximum(codes.std(axis=0), 1e-12))
     fitted = design @ np.linalg.lstsq(design, factors, rcond=None)[0]
     return float(np.mean([np.corrcoef(a, b)[0, 1] for a, b in zip(factors.T, fitted.T)]))
 
@@ -211,6 +223,7 @@ def _encoder(method: str, X: NDArray, d: int, seed: int) -> Callable[[NDArray], 
         TO_THE_LETTER: lambda: ub.HessianICA(d, tangent_weight=0.0, rotation="fastica", **papers),
         OURS: lambda: ub.HessianICA(d, **options),
         "LTSA+ICA": lambda: ub.TangentICA(d, **papers),
+        "Isomap+ICA": lambda: ub.GeodesicICA(d, **options),
         "PCA+ICA": lambda: ub.PCAICA(d, **options),
     }
     encode: Callable[[NDArray], NDArray] = models[method]().fit(X).transform
@@ -272,11 +285,17 @@ def trained(cell: Cell, images: Images, bench: Bench) -> Any:
     kind, _, width = cell["method"].partition("-")
     size = SIZES[bench.scale]
     options: dict[str, Any] = {"preset": size.preset, "random_state": cell["seed"], "progress": bench.progress}
-    options |= {"checkpoint": bench.checkpoint(cell), "max_steps": size.steps_hae if "HAE" in kind else size.steps}
+    steps = size.steps_hae if "HAE" in kind else size.steps
+    options |= {"max_steps": STEPS_SQUARES if bench.scale == "small" and cell["manifold"] in SHAPES else steps}
+    if kind == "untrained":
+        return ub.Autoencoder(2, **options | {"max_steps": 1, "learning_rate": 1e-12}).fit(images.X)
+    options["checkpoint"] = bench.checkpoint(cell)
     if "HAE" in kind:
         teacher = ub.HessianICA(2, selection="closest", units="given", random_state=cell["seed"])
         standardise = kind != PAPERS_HAE
         return ub.HessianAutoencoder(2, teacher=teacher, standardise=standardise, **options).fit(images.X)
+    if kind == "BetaVAE":
+        return ub.BetaVAE(int(width), beta=4.0, **options).fit(images.X)
     return {"AE": ub.Autoencoder, "IRMAE": ub.IRMAE, "VAE": ub.VAE}[kind](int(width), **options).fit(images.X)
 
 

@@ -27,6 +27,7 @@ from unbraid.flows.training import ConditionBatches, FlowTrainer, encode_on_devi
 from unbraid.methods import method_of_class
 from unbraid.networks.flow import Flow
 from unbraid.networks.unfolding import part_flow, principal_frame
+from unbraid.trust.warnings import warn
 
 TIE = 0.1  # nats per point: what 2,000 held-out points cannot tell apart
 COMPARED = 1000  # held-out points whose codes are compared from start to start
@@ -83,6 +84,8 @@ class ConditionalFlow(Density):
 
         last = self._train(condition, take, evaluate, flow, training, identity, choose, begin if unfolds else None)
         self.n_unfolded_ = last.flow.n_features if isinstance(last, PartTrainer) else 0
+        if unfolds and not self.n_unfolded_ and not self.stopped_.startswith("max_seconds"):
+            warn("UB223", stacklevel=2, of=flow.n_features)
         self._describe(X, values, labels, after)
         return self
 
