@@ -2,7 +2,7 @@
 // glossary, which Sphinx puts 100 points ahead, comes after the name that it explains.
 var Scorer = {
   score: ([page, , place, , score]) => score + (
-    /^#term-/.test(place) ? -80 : /^reference\/unbraid\.[^.]+$/.test(page) ? 2 : page === "faq" || page === "compare" ? 1.5
+    /^#term-/.test(place) ? -90 : /^reference\/unbraid\.[^.]+$/.test(page) ? 2 : page === "faq" || page === "compare" ? 1.5
       : page.startsWith("reference/unbraid.") ? 1 : page === "benchmarks" || page === "changes" ? -12 : 0),
   objNameMatch: 11,
   objPartialMatch: 6,

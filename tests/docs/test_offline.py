@@ -102,7 +102,7 @@ def test_the_search_finds_the_name_or_the_question_first(built, page, words, fir
     page.goto((built / "search.html").as_uri() + f"?q={words}")
     page.wait_for_selector("ul.search li a")
     page.wait_for_selector("p.search-summary >> text=/finished/")  # the theme has no other sign
-    assert Path(page.locator("ul.search li a").first.get_attribute("href")).name.partition(".html")[0] == first
+    assert Path(page.locator("ul.search li a").first.get_attribute("href")).name.partition(".html")[0] == first.lower()
 
 
 def pages_of(built):
@@ -174,7 +174,7 @@ QUESTIONS = {
     "Which files can it read?": "files.html",
     "Does anything leave my machine?": "faq.html#does-anything-leave-my-machine",
     "How do I save and load a model?": "reference/unbraid.load.html",
-    "What about batches?": "faq.html#what-about-batches-sessions-days",
+    "What about batches?": "faq.html#what-about-batch-effects-sessions-days",
     "How many rows do I need?": "faq.html#how-many-rows-do-i-need",
     "My factor is an angle: what then?": "product-manifold.html",
     "What does a code stand for?": "meaning.html",
