@@ -54,7 +54,7 @@ POWER = {
     ("SelfSupervisedGIN", "sets"): 3,
     ("SlowVAE", "sparse steps"): 3,
     **{(f"Contrastive {name}", "sparse steps"): 10 for name in ("infonce", "permutation")},
-    **{("Contrastive infonce", kind): 10 for kind in ("near pairs", "near sets", "cells")},
+    **{("Contrastive infonce", kind): 10 for kind in ("near pairs", "near sets", "near labels")},
     ("Contrastive permutation", "near pairs"): 10,
 }
 WEAK = {(f"HessianICA at {strength:g}", kind): 10 for kind in KINDS for strength in (0.5, 0.25, 0.1)}
@@ -125,9 +125,9 @@ def something(kind, rng, strength=1.0, n=1000):
         rows = np.arange(n)
         together = {"pairs": rows.reshape(-1, 2)} if kind == "near pairs" else {"sets": rows // 10}
         return z, ub.Observations(bent(z, rng), **together)
-    if kind == "cells":  # the class is the cell of a grid of the factors
+    if kind == "near labels":  # the factors with Laplace errors
         z = rng.uniform(-1, 1, size=(n, 2))
-        return z, ub.Observations(bent(z, rng), labels=np.floor(2.5 * (z + 1)).astype(int) @ [5, 1])
+        return z, ub.Observations(bent(z, rng), labels=z + rng.laplace(scale=0.1, size=(n, 2)))
     if kind == "labels":  # correlated with the factors by the strength
         labels = np.full((n, 2), np.nan)
         labels[:20] = strength * z[:20] + (1 - strength**2) ** 0.5 * rng.normal(size=(20, 2))

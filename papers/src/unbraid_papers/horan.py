@@ -173,9 +173,9 @@ EXPERIMENTS = (
     ),
     Experiment(
         "networks",
-        "The same samples; small: of ffhq 0, 1 with 100 passes over the 800 faces (1,250 steps of 64) and of shapes-xy "
-        "with 200 steps, preset 'patches'. Paper: 100 passes (HAE 1,000), preset 'paper'. BetaVAE has a beta of 4, "
-        "'untrained' the weights of the start. Every model has the same encoder and decoder; HAE's teacher is "
+        "The same samples; small: three of them, ffhq 0, 1 with 100 passes over the 800 faces (1,250 steps of 64) and "
+        "shapes-xy with 200 steps, preset 'patches'. Paper: 100 passes (HAE 1,000), preset 'paper'. BetaVAE has a beta "
+        "of 4, 'untrained' the weights of the start. Every model has the same encoder and decoder; HAE's teacher is "
         "the HLLE+ICA above.",
         network_cells,
         try_network,
@@ -428,7 +428,7 @@ PAPER = Paper(
             (
                 "manifold",
                 "method",
-                "MCC, mean of five samples",
+                "MCC, mean of the samples",
                 "95 % interval",
                 "range",
                 "rank MCC",

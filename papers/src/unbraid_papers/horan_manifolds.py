@@ -75,9 +75,11 @@ def classical_cells(scale: str) -> list[Cell]:
 
 
 def network_cells(scale: str) -> list[Cell]:
-    """The small scale has one of squares and the paper's own of faces."""
+    """The small scale has one of squares and the paper's own of faces, three samples each."""
+    if scale == "small":
+        return _cells((SHAPES[0], FFHQ[0]), NETS, SEEDS[:3])
     pairs = tuple(m for m in FFHQ if n_factors_of(m) == 2)
-    return _cells((*SHAPES, *pairs, *DCGAN, *STYLEGAN) if scale == "paper" else (SHAPES[0], FFHQ[0]), NETS)
+    return _cells((*SHAPES, *pairs, *DCGAN, *STYLEGAN), NETS)
 
 
 def n_factors_of(manifold: str) -> int:
@@ -94,8 +96,8 @@ def components_of(manifold: str) -> tuple[int, ...]:
     return tuple(int(word) for word in manifold.replace(",", "").split() if word.isdecimal())
 
 
-def _cells(manifolds: tuple[str, ...], methods: tuple[str, ...]) -> list[Cell]:
-    return [{"manifold": m, "seed": seed, "method": method} for m in manifolds for seed in SEEDS for method in methods]
+def _cells(manifolds: tuple[str, ...], methods: tuple[str, ...], seeds: range = SEEDS) -> list[Cell]:
+    return [{"manifold": m, "seed": seed, "method": method} for m in manifolds for seed in seeds for method in methods]
 
 
 @lru_cache(maxsize=32)
