@@ -86,7 +86,7 @@ class Contrastive(EncoderEstimator):
     n_positives_, n_segments_ : int
         Pairs of rows that belong together, or segments; 0 of what the objective does not use.
     decay_ : array (n_factors,)
-        How much of each code is left after a step; 1 where it is not learned.
+        How much of each code is left after a step; 1 where it is not learned. Low values come out too high, .65 as .80.
     weights_ : dict of arrays
     n_steps_, stopped_, row_shape_, unit_, center_, scale_
 
