@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unbraid.data.order import are_recordings, consecutive
+from unbraid.data.order import consecutive
 from unbraid.methods import EVIDENCE
 
 KEPT = (*EVIDENCE, "factors", "names")
@@ -201,6 +201,18 @@ def observe(X: Any, **evidence: Any) -> Observations:
         if getattr(X, name) is not None:
             raise ValueError(f"{name} is given twice: in the Observations and by itself. Leave out one.")
     return replace(X, **further) if further else X
+
+
+def are_recordings(X: Any) -> bool:
+    """Whether X is a list of tables of the same columns and different lengths; of one shape, they may be pictures.
+
+    >>> are_recordings([np.zeros((3, 2)), np.ones((5, 2))]), are_recordings(np.zeros((2, 3, 2)))
+    (True, False)
+    """
+    if not isinstance(X, list | tuple) or any(not isinstance(part, np.ndarray) or part.ndim != 2 for part in X):
+        return False
+    same = len({part.shape[1] for part in X}) == 1 and len({len(part) for part in X}) > 1
+    return same and all(part.dtype != np.uint8 for part in X)  # bytes are pixels
 
 
 def _joined(parts: Sequence[Any], known: dict[str, Any]) -> dict[str, Any]:

@@ -55,18 +55,6 @@ def steps(time: NDArray, offset: int = 1) -> NDArray[np.intp]:
     return found
 
 
-def are_recordings(X: Any) -> bool:
-    """Whether X is a list of tables of the same columns and different lengths; of one shape, they may be pictures.
-
-    >>> are_recordings([np.zeros((3, 2)), np.ones((5, 2))]), are_recordings(np.zeros((2, 3, 2)))
-    (True, False)
-    """
-    if not isinstance(X, list | tuple) or any(not isinstance(part, np.ndarray) or part.ndim != 2 for part in X):
-        return False
-    same = len({part.shape[1] for part in X}) == 1 and len({len(part) for part in X}) > 1
-    return same and all(part.dtype != np.uint8 for part in X)  # bytes are pixels
-
-
 def consecutive(parts: list[Any]) -> tuple[NDArray, NDArray[np.float64]]:
     """Recordings (length, ...) one after the other as rows, and times that leave a gap between them.
 

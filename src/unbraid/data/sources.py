@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.data.observations import data_of, is_anndata
-from unbraid.data.order import are_recordings, consecutive
+from unbraid.data.observations import are_recordings, data_of, is_anndata
+from unbraid.data.order import consecutive
 
 SHOWN = 3  # shapes that an error lists
 BLOCK_BYTES = 32 * 2**20  # of the blocks that a Zarr array is read in, at least one of its chunks
