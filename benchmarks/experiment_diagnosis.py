@@ -101,7 +101,7 @@ def record(X: np.ndarray, factors: np.ndarray) -> dict:
     """What the diagnosis says of some data, what the fit that it recommends warns of, and the MCC of its codes."""
     started = time.process_time()
     known = observe(X)
-    found, starts = examine(known)
+    found, starts, *_ = examine(known)
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         model = METHODS[found.method].load()(n_factors="auto", random_state=0)

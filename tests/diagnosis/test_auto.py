@@ -88,7 +88,12 @@ def test_the_fit_has_the_number_of_factors_of_its_diagnosis(monkeypatch):
     X = np.random.default_rng(0).uniform(size=(300, 2)) @ [[1.0, 0.0, 2.0], [0.0, 1.0, 1.0]]
     auto = import_module("unbraid.diagnosis.fitting")
     examine = auto.examine
-    monkeypatch.setattr(auto, "examine", lambda *a, **k: (replace(examine(*a, **k)[0], n_factors=1), {}))
+
+    def examined(*a, **k):
+        found = examine(*a, **k)
+        return found._replace(diagnosis=replace(found.diagnosis, n_factors=1), starts={})
+
+    monkeypatch.setattr(auto, "examine", examined)
     assert ub.fit(X, random_state=0).n_factors_ == 1
     assert ub.fit(X, n_factors=2, random_state=0).n_factors_ == 2
 

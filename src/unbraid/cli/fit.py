@@ -11,7 +11,7 @@ from unbraid.cli.options import AUTO, OFFERED, PARAMETERS, Assigned, assignments
 
 if TYPE_CHECKING:
     from unbraid.data.observations import Observations
-    from unbraid.diagnosis.findings import Diagnosis
+    from unbraid.diagnosis.fitting import Plan
 
 
 @reads_data
@@ -101,7 +101,7 @@ def fit(
     unbraid fit photos/ --method beta-tcvae --steps 5000 --out run     (after Ctrl-C, the same command resumes it)
     """
     from unbraid.cli.outcome import About, default_run, free, print_outcome, record, save_run
-    from unbraid.diagnosis.fitting import filled_for, rotated
+    from unbraid.diagnosis.fitting import rotated
     from unbraid.report.fitted import measured_fit
     from unbraid.runtime.progress import progress_style
 
@@ -118,35 +118,35 @@ def fit(
     data = request.data
     run = free(default_run(data, method) if out is None else out)
     with progress_style("off" if quiet else "lines"):
-        read, diagnosis, start = read_data(replace(request, factors_from=factors_from), method), None, None
-        known, by_evidence, filling = read.known, dict[str, Any](), None
-        if not (json or quiet):
+        read, plan = read_data(replace(request, factors_from=factors_from), method), None
+        known, further, talks = read.known, dict[str, Any](), not (json or quiet)
+        if talks:
             show_decisions(data, read)
         if method == AUTO:
-            diagnosis, known, by_evidence, start = _diagnosed(known, given, assigned or [], show=not (json or quiet))
-            known, diagnosis, filling = filled_for(known, diagnosis)
-            method = diagnosis.method
+            plan, further = _planned(known, given, assigned or [], show=talks)
+            known, method = plan.known, plan.diagnosis.method
         chosen = OFFERED[method]
-        parameters = by_evidence | parameters_of(method, given, assigned or [])
+        parameters = further | parameters_of(method, given, assigned or [])
         estimator = _estimator(method, run, rotated(method, known, parameters), request.seed)
-        if start is not None:
-            estimator.continue_from(start)
-        if not (json or quiet):
+        if plan and plan.start is not None:
+            estimator.continue_from(plan.start)
+        if talks:
             typer.echo(f"{chosen.title} of {data}: {len(known)} observations of shape {known.shape[1:]}")
         fitted = measured_fit(
             estimator, known, factors=known.factors, factor_names=read.factor_names, factor_kinds=read.factor_kinds
         )
-    if diagnosis is not None:
-        fitted.model.diagnosis_ = diagnosis
-        if filling is not None:
-            fitted.model.filling_ = filling
+    diagnosis = None
+    if plan:
+        plan.note_on(fitted.model)
+        diagnosis = plan.diagnosis
         fitted = replace(fitted, concerns=[*diagnosis.doubts, *fitted.concerns])
-    save_run(run, fitted, About(data, method, read.decisions, read.columns), diagnosis)
+    about = About(data, method, read.decisions, read.columns)
+    save_run(run, fitted, about, diagnosis)
     unfinished = chosen.trained and str(fitted.model.stopped_).startswith("max_seconds")
     if chosen.trained and not unfinished:
         _checkpoint(run).unlink(missing_ok=True)
     if json:
-        typer.echo(record(fitted, run, About(data, method, read.decisions, read.columns), diagnosis))
+        typer.echo(record(fitted, run, about, diagnosis))
     elif not quiet:
         print_outcome(fitted, run, diagnosis.doubts if diagnosis else ())
         if unfinished:
@@ -157,28 +157,26 @@ def fit(
         explore([run])
 
 
-def _diagnosed(
+def _planned(
     known: "Observations", given: dict[str, Any], assigned: list[str], *, show: bool
-) -> tuple["Diagnosis", "Observations", dict[str, Any], Any]:
-    """What the diagnosis recommends among the methods that take the options given, the evidence that is used, the
-    settings that this asks for, and where the fit can start; ``show`` prints the answer."""
-    from unbraid.diagnosis.diagnose import examine
-    from unbraid.diagnosis.fitting import choose, counted, start_of
+) -> tuple["Plan", dict[str, Any]]:
+    """What the diagnosis recommends among the methods that take the options given, and the parameters that it adds to
+    these; ``show`` prints the answer."""
+    from unbraid.diagnosis.fitting import plan_of
 
     wanted = {PARAMETERS[option]: value for option, value in given.items() if value is not None}
     wanted |= assignments(assigned, "--set", "tol=0.01")
-    found, starts = examine(known, n_factors=given["--factors"] or "auto")
-    found, known, settings = choose(found, known, wanted)
-    by_evidence = {name: value for name, value in settings.items() if name not in wanted}
-    start = start_of(found, known, settings, starts)
-    if start is None and (count := counted(found, given["--factors"] or "auto")) != "auto":
-        by_evidence.setdefault("n_factors", count)
+    plan = plan_of(known, given["--factors"] or "auto", wanted)
+    further = {name: value for name, value in plan.settings.items() if name not in wanted}
+    if plan.n_factors != "auto":
+        further.setdefault("n_factors", plan.n_factors)
     if show:
+        found = plan.diagnosis
         colour = {"yes": "green", "no": "red"}.get(found.verdict, "yellow")
         typer.secho(found.answer, fg=colour, bold=found.verdict == "no")
         for reason in found.reasons:
             typer.echo(reason)
-    return found, known, by_evidence, start
+    return plan, further
 
 
 def _estimator(method: str, run: Path, parameters: dict[str, Any], seed: int) -> Any:

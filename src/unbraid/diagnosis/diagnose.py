@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from unbraid.runtime.determinism import check_random_state, one_thread
 from unbraid.runtime.progress import heartbeat
 from unbraid.spectral.diagnostics import adjustment_concerns
 from unbraid.spectral.evidence import rotation_for
+from unbraid.spectral.gaps import Filling
 from unbraid.spectral.selection import given_factors
 from unbraid.trust.theorems import theorem_of
 
@@ -90,44 +91,51 @@ def diagnose(
     'no'
     """
     known = observe(X, labels=labels, pairs=pairs, time=time, sets=sets, covariates=covariates)
-    return examine(known, n_factors=n_factors, random_state=random_state)[0]
+    return examine(known, n_factors=n_factors, random_state=random_state).diagnosis
+
+
+class Examined(NamedTuple):
+    """A diagnosis, and what a fit of the same data can take over from it.
+
+    Attributes
+    ----------
+    diagnosis : Diagnosis
+    starts : dict
+        Fits made on the way, by method, for ``continue_from`` of its estimator.
+    whole : Observations
+        The data with their gaps filled.
+    filling : Filling or None
+        What filled them; None if there were none.
+    """
+
+    diagnosis: Diagnosis
+    starts: dict[str, Any]
+    whole: Observations
+    filling: Filling | None = None
 
 
 @one_thread()  # its many small products gain nothing from threads, which wait for each other by spinning
-def examine(
-    known: Observations, *, n_factors: int | str = "auto", random_state: Any = 0
-) -> tuple[Diagnosis, dict[str, Any]]:
-    """Diagnose, and return the fits made on the way, by method: a fit of the same data can continue from them.
-
-    Parameters
-    ----------
-    known : Observations
-    n_factors, random_state
-        As of :func:`diagnose`.
-
-    Returns
-    -------
-    diagnosis : Diagnosis
-    starts : dict
-        For ``continue_from`` of the estimator of a method.
-    """
-    known, filling = completed(known)
+def examine(known: Observations, *, n_factors: int | str = "auto", random_state: Any = 0) -> Examined:
+    """Diagnose, and keep what a fit can take over; parameters as of :func:`diagnose`."""
+    whole, filling = completed(known)
     if filling is not None:
-        found, _ = examine(known, n_factors=n_factors, random_state=random_state)
+        found = examine(whole, n_factors=n_factors, random_state=random_state).diagnosis
         verdict = "with care" if found.verdict == "yes" else found.verdict
-        return replace(found, reasons=[*found.reasons, told_of_gaps(filling)], verdict=verdict), {}
+        reasons = [*found.reasons, told_of_gaps(filling)]
+        return Examined(replace(found, reasons=reasons, verdict=verdict), {}, whole, filling)
     if known.covariates is not None:  # the rest is examined; a fit takes them away for itself
         rows = Rows(known.X)
         rows.scale = counts_of(rows)
         adjustment = adjustment_to(rows, known.covariates)
-        rest = adjustment(rows.array().reshape(len(rows), -1), known.covariates).reshape(-1, *rows.row_shape)
-        found, _ = examine(replace(known, X=rest, covariates=None), n_factors=n_factors, random_state=random_state)
+        X = adjustment(rows.array().reshape(len(rows), -1), known.covariates).reshape(-1, *rows.row_shape)
+        rest = replace(known, X=X, covariates=None)
+        found = examine(rest, n_factors=n_factors, random_state=random_state).diagnosis
         doubts = adjustment_concerns(adjustment)
         told = [*found.reasons, f"The covariates {adjustment}.", *doubts]
         verdict = "with care" if doubts and found.verdict == "yes" else found.verdict
-        return replace(found, reasons=told, verdict=verdict, evidence=known.evidence), {}
+        return Examined(replace(found, reasons=told, verdict=verdict, evidence=known.evidence), {}, known)
     with heartbeat("diagnose") as now:
-        return _examined(known, n_factors, check_random_state(random_state), now)
+        return Examined(*_examined(known, n_factors, check_random_state(random_state), now), known)
 
 
 def _examined(
@@ -148,8 +156,8 @@ def _examined(
     if findings[0].holds and not survey.disconnected:
         fitted, rotation, twin, told = _of_a_fit(survey, known, findings, rng, now, for_flows=labels_serve(by_labels))
         findings += fitted
-    wraps = any(f.assumption in (LOOPS, RING) and f.holds is False for f in findings)
-    if findings[0].holds and told is None and not wraps:
+    failed = {f.assumption for f in findings if f.holds is False}
+    if findings[0].holds and told is None and not failed & {LOOPS, RING}:
         told = linear_codes(survey)[1].diagnostics_  # the baseline, which is then the method
     findings += by_labels
     if rotation == "independence":
@@ -169,8 +177,7 @@ def _examined(
         verdict = "unsure"  # the assumptions of trained methods can be checked only in part
     if method == FROM_TIME:
         rotation = "independence"  # there is nothing to rotate
-    ring = any(f.assumption == RING and f.holds is False for f in findings)
-    n_found = 1 if ring else survey.d if findings[0].holds else 0
+    n_found = 1 if RING in failed else survey.d if findings[0].holds else 0
     starts = survey.starts
     if given is not None or not survey.look.complete:  # these would fit another number of factors, or more rows
         starts.pop(FOR_LOOPS, None)

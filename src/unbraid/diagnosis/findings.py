@@ -243,8 +243,8 @@ class Diagnosis:
 
     @property
     def one_ring(self) -> bool:
-        """Whether the rows are taken for one ring with much noise, whose angle is the only factor."""
-        return any(f.assumption == RING and f.holds is False for f in self.findings)
+        """Whether the method fits one ring with much noise, whose angle is the only factor."""
+        return self.method == FOR_LOOPS and any(f.assumption == RING and f.holds is False for f in self.findings)
 
     @property
     def causes(self) -> list[str]:

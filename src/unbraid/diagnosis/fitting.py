@@ -1,14 +1,13 @@
 """``fit`` fits the method that the diagnosis recommends, with the evidence that serves it."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from unbraid.data.observations import Observations, observe
 from unbraid.diagnosis.diagnose import examine
 from unbraid.diagnosis.evidence import why_unused
-from unbraid.diagnosis.findings import FOR_LOOPS, RING, Diagnosis
-from unbraid.diagnosis.survey import completed
+from unbraid.diagnosis.findings import RING, Diagnosis
 from unbraid.diagnosis.verdict import FROM_TIME, INSTEAD
 from unbraid.methods import COVARIATES, METHODS, method_of
 from unbraid.spectral.evidence import ROTATIONS, rotation_for
@@ -68,39 +67,80 @@ def fit(
     known = observe(X, labels=labels, pairs=pairs, time=time, sets=sets, covariates=covariates)
     if method != "auto":
         return _fitted(method, known, n_factors, rotated(method, known, settings), random_state)
-    found, starts = examine(known, n_factors=n_factors)
-    diagnosis, known, settings = choose(found, known, settings)
-    known, diagnosis, filling = filled_for(known, diagnosis)
-    start = start_of(diagnosis, known, settings, starts)
-    count = n_factors if start is not None else counted(diagnosis, n_factors)
-    model = _fitted(diagnosis.method, known, count, settings, random_state, start)
-    model.diagnosis_ = diagnosis
-    if filling is not None:
-        model.filling_ = filling
-    for name in found.evidence:
-        if name not in known.evidence and (why := why_unused(name, diagnosis)):
+    plan = plan_of(known, n_factors, settings)
+    diagnosis = plan.diagnosis
+    model = _fitted(diagnosis.method, plan.known, plan.n_factors, plan.settings, random_state, plan.start)
+    plan.note_on(model)
+    for name in known.evidence:
+        if name not in plan.known.evidence and (why := why_unused(name, diagnosis)):
             warn("UB110", evidence=name, why=why)
-    ring = diagnosis.one_ring and diagnosis.method == FOR_LOOPS
-    if diagnosis.only_wraps or ring:
+    if diagnosis.only_wraps or diagnosis.one_ring:
         warn("UB105")
     elif diagnosis.verdict == "no":
         warn("UB101", causes=", ".join(diagnosis.causes), method=diagnosis.method)
-    if not ring and any(found.assumption == RING for found in diagnosis.findings):
+    if not diagnosis.one_ring and any(found.assumption == RING for found in diagnosis.findings):
         warn("UB119")
     return model
 
 
-def filled_for(known: Observations, diagnosis: Diagnosis) -> tuple[Observations, Diagnosis, Filling | None]:
-    """The data with their gaps filled, where the method, or the regression on covariates, does not take them.
+@dataclass(frozen=True)
+class Plan:
+    """What is fitted after a diagnosis.
 
-    What filled them becomes ``filling_`` of the model, so that it takes new rows with gaps.
+    Attributes
+    ----------
+    diagnosis : Diagnosis
+        Its method is the one to fit; its reasons list the evidence that is not used.
+    known : Observations
+        The data, with the evidence that the method uses; their gaps are filled where it does not take them.
+    n_factors : int or "auto"
+    settings : dict
+        Further parameters: those that the user set, and those that the diagnosis asks for.
+    start : Any
+        What the fit continues from, or None.
+    filling : Filling or None
+        What filled the gaps.
     """
-    if METHODS[diagnosis.method].load().takes_gaps and known.covariates is None:
-        return known, diagnosis, None
-    known, filling = completed(known)
-    if filling is None:
-        return known, diagnosis, None
-    return known, replace(diagnosis, reasons=[*diagnosis.reasons, "The fit saw the filled values, too."]), filling
+
+    diagnosis: Diagnosis
+    known: Observations
+    n_factors: int | str
+    settings: dict[str, Any]
+    start: Any
+    filling: Filling | None
+
+    def note_on(self, model: Any) -> None:
+        """Keep the diagnosis with the fitted model, and the filling, so that it takes new rows with gaps."""
+        model.diagnosis_ = self.diagnosis
+        if self.filling is not None:
+            model.filling_ = self.filling
+
+
+def plan_of(known: Observations, n_factors: int | str, settings: dict[str, Any]) -> Plan:
+    """Diagnose, and choose what is fitted then.
+
+    Parameters
+    ----------
+    known : Observations
+    n_factors : int or "auto"
+    settings : dict
+        Further parameters, set by the user.
+
+    Returns
+    -------
+    Plan
+    """
+    examined = examine(known, n_factors=n_factors)
+    diagnosis, used, settings = choose(examined.diagnosis, known, settings)
+    start = start_of(diagnosis, used, settings, examined.starts)
+    filling = examined.filling
+    if METHODS[diagnosis.method].load().takes_gaps and used.covariates is None:  # their regression takes no gaps
+        filling = None
+    if filling is not None:
+        used = replace(used, X=examined.whole.X)
+        diagnosis = replace(diagnosis, reasons=[*diagnosis.reasons, "The fit saw the filled values, too."])
+    count = n_factors if start is not None else counted(diagnosis, n_factors)
+    return Plan(diagnosis, used, count, settings, start, filling)
 
 
 def rotated(method: str, known: Observations, settings: dict[str, Any]) -> dict[str, Any]:
@@ -160,7 +200,7 @@ def choose(
     if diagnosis.rotation != "independence" and "rotation" not in settings:
         settings = settings | {"rotation": diagnosis.rotation}
     diagnosis = _taking(replace(diagnosis, rotation=settings.get("rotation", diagnosis.rotation)), settings)
-    if diagnosis.one_ring and diagnosis.method == FOR_LOOPS:
+    if diagnosis.one_ring:
         settings = {"kinds": "circle"} | settings
     by_rotation = ROTATIONS.get(settings.get("rotation", ""))
     if diagnosis.method == FROM_TIME:
