@@ -19,6 +19,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from records import add_line, read_lines
 
 FEATURES, BLOCK, SLAB = 20, 250_000, 100  # features; rows of a block; blocks of a slab
 TURN = np.pi / 2 * np.array([1.0, 1.25])
@@ -126,14 +127,12 @@ def main():
         warm(client)
         model, found = fitted(X, folder, client)
         log = folder / "slabs.jsonl"
-        done = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+        done = read_lines(log)
         for slab in range(len(done), -(-X.numblocks[0] // SLAB)):
             if time.perf_counter() - began > 60 * options.max_minutes:
                 print(f"{slab} slabs are done; the same command goes on.")
                 return
-            done.append(one_slab(client, model, X, slab, known=not options.zarr))
-            with log.open("a") as file:
-                file.write(json.dumps(done[-1]) + "\n")
+            done.append(add_line(log, one_slab(client, model, X, slab, known=not options.zarr)))
         total = sum(np.array(row["sums"]) for row in done)
         print(json.dumps({
             "points": int(total[0, 0]), "workers": options.workers, **found,

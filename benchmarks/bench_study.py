@@ -8,12 +8,12 @@ beyond its own time, with the start of the cluster; milliseconds of CPU of the c
 """
 
 import argparse
-import json
 import threading
 import time
 from pathlib import Path
 
 import psutil
+from records import add_line, read_lines
 
 from unbraid.study import Store, parse_spec, run_study
 from unbraid.study.frames import open_study
@@ -65,8 +65,7 @@ def one_sitting(spec, place, given):
     row = {"done": sitting.done, "left": sitting.left, "seconds": time.perf_counter() - began}
     row["client_cpu"] = time.process_time() - cpu
     watch.over.set()
-    with (given.folder / f"many-{given.tasks}.jsonl").open("a") as log:
-        log.write(json.dumps(row) + "\n")
+    add_line(given.folder / f"many-{given.tasks}.jsonl", row)
 
 
 def main() -> None:
@@ -79,8 +78,7 @@ def main() -> None:
     given.folder.mkdir(parents=True, exist_ok=True)
     place = given.folder / f"many-{given.tasks}"
     one_sitting(parse_spec(SPEC.format(seeds=given.tasks)), place, given)
-    lines = (given.folder / f"many-{given.tasks}.jsonl").read_text().splitlines()
-    rows = [json.loads(line) for line in lines]
+    rows = read_lines(given.folder / f"many-{given.tasks}.jsonl")
     study = open_study(place)
     runs = study.runs().query("status == 'done'")
     done, seconds = len(runs), sum(row["seconds"] for row in rows)

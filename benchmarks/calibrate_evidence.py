@@ -7,13 +7,13 @@ Good worlds meet the assumption that a figure tests, void ones violate it; two f
 into four features, 300, 1,000 or 3,000 rows. Thresholds may be set on the draws from 0 to 9; those from 100 on judge.
 """
 
-import json
 import sys
 import time
 import warnings
 from pathlib import Path
 
 import numpy as np
+from records import add_line, read_lines
 
 import unbraid as ub
 from unbraid.datasets.mixing import RandomMLP
@@ -85,7 +85,7 @@ def mixed(z, rng):
 
 
 def run(path):
-    done = {(line["code"], line["n"], line["good"], line["seed"]) for line in read(path)}
+    done = {(line["code"], line["n"], line["good"], line["seed"]) for line in read_lines(path)}
     for code, (draw, figure) in FIGURE.items():
         for n in SIZES if code in ("UB121", "UB123") else SIZES[1:2]:
             for seed in SEEDS:
@@ -99,18 +99,13 @@ def run(path):
                     line = {"code": code, "n": n, "good": good, "seed": seed, "figure": float(figure(model))}
                     line["warned"] = any(code in str(warning.message) for warning in caught)
                     line["cpu"] = round(time.process_time() - started, 2)
-                    with path.open("a") as file:
-                        file.write(json.dumps(line) + "\n")
-
-
-def read(path):
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+                    add_line(path, line)
 
 
 def table(path):
     print("| warning | rows | threshold | good worlds: range, warned | void worlds: range, warned |")
     print("|---|---|---|---|---|")
-    lines = [line for line in read(path) if line["seed"] >= 100]
+    lines = [line for line in read_lines(path) if line["seed"] >= 100]
     for code, n in dict.fromkeys((line["code"], line["n"]) for line in lines):
         key = next(key for key, figure in FIGURES.items() if figure.code == code)
         cells = []

@@ -12,7 +12,6 @@ file that comes with the package is src/unbraid/trust/expected_mcc.npz.
 """
 
 import argparse
-import json
 import time
 import warnings
 import zlib
@@ -23,6 +22,7 @@ import numpy as np
 from guess_learning import PICTURES, crossed, judged, learnt, read_worlds, report
 from guess_pictures import picture_sets
 from guess_worlds import Simulated, simulate
+from records import add_line
 from worlds import WORLDS, World
 
 from unbraid.methods import METHODS
@@ -104,9 +104,7 @@ def record_all(path: Path, drawn: Drawn, seconds: float) -> None:
         if time.monotonic() - start > seconds:
             return
         if {"world": None, "points": None} | key not in there:
-            line = key | record(draw())
-            with path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(line) + "\n")
+            add_line(path, key | record(draw()))
 
 
 def record(world: Simulated) -> dict:

@@ -16,12 +16,12 @@ random. Lines are appended; the same command goes on where it stopped.
 """
 
 import argparse
-import json
 import time
 import warnings
 from pathlib import Path
 
 import numpy as np
+from records import add_line, read_lines
 from scipy.stats import spearmanr
 from sklearn.decomposition import PCA
 from sklearn.model_selection import cross_val_predict
@@ -99,7 +99,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("additive.jsonl"))
     parser.add_argument("--worlds", nargs="+", default=list(WORLDS), choices=list(WORLDS))
     args = parser.parse_args()
-    lines = [json.loads(line) for line in args.out.read_text().splitlines()] if args.out.exists() else []
+    lines = read_lines(args.out)
     done = {(line["world"], line["seed"], line["method"]) for line in lines}
     for seed in range(300, 305):
         for world in args.worlds:
@@ -119,9 +119,7 @@ def main() -> None:
                     line |= {"explained": model.explained_, "shares": model.part_shares_.tolist()}
                 if data.n_factors == 2 and method in ("AdditiveAutoencoder", "Autoencoder"):
                     line["unseen"] = unseen(model, data, factors, codes)
-                lines.append(line)
-                with args.out.open("a") as file:
-                    file.write(json.dumps(line) + "\n")
+                lines.append(add_line(args.out, line))
     for world in args.worlds:
         for method in methods(2, 0):
             found = [line for line in lines if line["world"] == world and line["method"] == method]

@@ -10,11 +10,11 @@ made on seeds 0 to 3 and is judged on 100 to 109.
 """
 
 import argparse
-import json
 import warnings
 from pathlib import Path
 
 import numpy as np
+from records import add_line, read_lines
 from sklearn.neighbors import KNeighborsRegressor
 
 import unbraid as ub
@@ -64,16 +64,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("counts.jsonl"))
     args = parser.parse_args()
-    lines = [json.loads(line) for line in args.out.read_text().splitlines()] if args.out.exists() else []
+    lines = read_lines(args.out)
     done = {(line["n"], line["mean"], line["seed"]) for line in lines}
     warnings.simplefilter("ignore")
     for n, p, means in WORLDS:
         for mean in means:
             for seed in SEEDS:
                 if (n, mean, seed) not in done:
-                    lines.append({"n": n, "p": p, "mean": mean, "seed": seed, **scores(seed, mean, n, p)})
-                    with args.out.open("a") as file:
-                        file.write(json.dumps(lines[-1]) + "\n")
+                    line = {"n": n, "p": p, "mean": mean, "seed": seed, **scores(seed, mean, n, p)}
+                    lines.append(add_line(args.out, line))
             here = [line for line in lines if (line["n"], line["mean"]) == (n, mean)]
             for name in [key for key in here[0] if key not in ("n", "p", "mean", "seed")]:
                 values = [line[name] for line in here]

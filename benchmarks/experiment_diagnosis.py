@@ -12,7 +12,6 @@ calibration.
 
 import argparse
 import csv
-import json
 import re
 import time
 import warnings
@@ -21,6 +20,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 import numpy as np
+from records import add_line, read_lines
 from worlds import WORLDS
 
 from unbraid.data.observations import observe
@@ -76,9 +76,7 @@ def run(out: Path, points: int, seeds: range, names: list[str]) -> None:
             if (name, seed, points) in there:
                 continue
             X, factors = KINDS[name].draw(points, np.random.default_rng([seed, zlib.crc32(name.encode())]))
-            line = {"world": name, "seed": seed, "points": points} | record(X, factors)
-            with out.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(line) + "\n")
+            add_line(out, {"world": name, "seed": seed, "points": points} | record(X, factors))
 
 
 def run_pictures(out: Path, folder: Path) -> None:
@@ -93,8 +91,7 @@ def run_pictures(out: Path, folder: Path) -> None:
             except ValueError as error:
                 print(f"{name} was refused: {error}")
                 continue
-            with out.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(line) + "\n")
+            add_line(out, line)
 
 
 def record(X: np.ndarray, factors: np.ndarray) -> dict:
@@ -126,8 +123,7 @@ def record(X: np.ndarray, factors: np.ndarray) -> dict:
 
 def lines(path: Path) -> list[dict]:
     """What was recorded, each draw once."""
-    found = [json.loads(text) for text in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
-    return list({(line["world"], line["seed"], line["points"]): line for line in found}.values())
+    return list({(line["world"], line["seed"], line["points"]): line for line in read_lines(path)}.values())
 
 
 def by_world(found: list[dict]) -> list[list[object]]:

@@ -15,13 +15,13 @@ One line is appended per run, and the same command continues where it stopped.
 """
 
 import argparse
-import json
 import re
 import warnings
 from pathlib import Path
 
 import numpy as np
 from guess_worlds import OUTLIERS, simulate
+from records import add_line, read_lines
 from worlds import WORLDS, bent, sheet
 
 import unbraid as ub
@@ -164,7 +164,7 @@ def boxes(seed):
 
 def show(path):
     """Tables of the results."""
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    lines = read_lines(path)
     for name in DIRT:
         for d in (1, 2, 3):
             some = [r for r in lines if r.get("dirt") == name and r["d"] == d]
@@ -205,15 +205,14 @@ def main():
     if args.what == "show":
         show(args.out)
         return
-    done = {json.loads(line).get("seed") for line in args.out.read_text().splitlines()} if args.out.exists() else set()
+    done = {line.get("seed") for line in read_lines(args.out)}
     runs = {"turns": {"turns": lambda: turns(args.folder)}}.get(args.what) or {
         f"{args.what} {s}": lambda s=s: globals()[args.what](s) for s in range(*args.seeds)
     }
     for seed, run in runs.items():
         if seed not in done:
-            lines = [json.dumps({"seed": seed, **result}) for result in run()]
-            with args.out.open("a") as file:
-                file.write("\n".join(lines) + "\n")
+            for result in list(run()):  # a seed is recorded whole
+                add_line(args.out, {"seed": seed, **result})
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from records import add_line, read_lines
 
 import unbraid as ub
 
@@ -65,9 +66,7 @@ def key_of(record):
 
 
 def write(path, record):
-    with path.open("a") as file:
-        file.write(json.dumps(record) + "\n")
-    print(json.dumps(record), flush=True)
+    print(json.dumps(add_line(path, record)), flush=True)
 
 
 def train(args):
@@ -80,7 +79,7 @@ def train(args):
             estimator, settings = METHODS[method]
             settings = settings | (json.loads(args.settings) if args.settings else {})
             record = {"method": method, "parameters": json.dumps(settings), "seed": seed}
-            if key_of(record) in map(key_of, read(results)):
+            if key_of(record) in map(key_of, read_lines(results)):
                 continue
             name = name_of(method, settings, seed)
             where = {"checkpoint": args.out / f"{name}.safetensors", "random_state": seed}
@@ -101,18 +100,14 @@ def rescore(args):
     results = args.out / "results.jsonl"
     if results.resolve() == (args.models / "results.jsonl").resolve():
         raise SystemExit("--out is the folder of the models; give another one, so that both tables are kept.")
-    for record in read(args.models / "results.jsonl"):
-        if key_of(record) not in map(key_of, read(results)):
+    for record in read_lines(args.models / "results.jsonl"):
+        if key_of(record) not in map(key_of, read_lines(results)):
             name = name_of(record["method"], json.loads(record["parameters"]), record["seed"])
             write(results, record | scores(ub.load(args.models / name)))
 
 
-def read(path):
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-
-
 def table(args):
-    rows = read(args.out / "results.jsonl")
+    rows = read_lines(args.out / "results.jsonl")
     print(
         f"{'method':12} {'strength':34} n  " + "".join(f"{s:>26}" for s in SCORES) + f"{'reconstruction':>16}{'kl':>7}"
     )

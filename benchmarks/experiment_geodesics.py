@@ -9,13 +9,13 @@ neighbours, and with ICA. A line per set is appended; the same command goes on w
 """
 
 import argparse
-import json
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 from guess_pictures import Pictures, _about_x, _about_y, _decoder, decoded, faces
+from records import add_line, read_lines
 from sklearn.decomposition import FastICA
 from sklearn.manifold import Isomap
 from sklearn.model_selection import cross_val_predict
@@ -85,16 +85,15 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", default=["heads"], choices=["heads", "lights", "faces", "digits"])
     parser.add_argument("--seeds", type=int, nargs=2, default=[10, 14], metavar=("FIRST", "END"))
     args = parser.parse_args()
-    lines = [json.loads(line) for line in args.out.read_text().splitlines()] if args.out.exists() else []
+    lines = read_lines(args.out)
     done = {(line["kind"], line["seed"], line["set"]) for line in lines}
     warnings.simplefilter("ignore")
     for kind in args.sets:
         for seed in range(*args.seeds):
             for name, X, factors in pictures(kind, seed, args.folder):
                 if (kind, seed, name) not in done:
-                    lines.append({"kind": kind, "seed": seed, "set": name, **scores(X, factors)})
-                    with args.out.open("a") as file:
-                        file.write(json.dumps(lines[-1]) + "\n")
+                    line = {"kind": kind, "seed": seed, "set": name, **scores(X, factors)}
+                    lines.append(add_line(args.out, line))
         here = [line for line in lines if line["kind"] == kind]
         for name in [key for key in here[0] if key not in ("kind", "seed", "set")]:
             values = [line[name] for line in here]

@@ -7,13 +7,13 @@ Every fit is one JSON line, written when it is done; what is in the file is not 
 """
 
 import argparse
-import json
 import time
 import warnings
 from pathlib import Path
 
 import numpy as np
 import torch
+from records import add_line, read_lines
 
 import unbraid as ub
 from unbraid.datasets.conditional import GINMixture
@@ -118,7 +118,7 @@ def main():
     parser.add_argument("--table", action="store_true", help="print the table of what is in the file, run nothing")
     args = parser.parse_args()
     torch.set_num_threads(1)
-    rows = [json.loads(line) for line in args.out.read_text().splitlines()] if args.out.exists() else []
+    rows = read_lines(args.out)
     if args.table:
         return show(rows)
     keys = ("kind", "settings", "points", "seed")
@@ -129,10 +129,7 @@ def main():
                 cell = dict(zip(keys, (kind, settings, args.points, seed)))
                 if tuple(cell.values()) in done:
                     continue
-                row = fit(cell, args.codes)
-                with args.out.open("a") as file:
-                    file.write(json.dumps(row) + "\n")
-                print(row, flush=True)
+                print(add_line(args.out, fit(cell, args.codes)), flush=True)
 
 
 if __name__ == "__main__":

@@ -10,13 +10,13 @@ goes on where it stopped. With B = 19 the smallest p is .05, so that the event i
 where the evidence says nothing.
 """
 
-import json
 import sys
 import time
 import warnings
 from pathlib import Path
 
 import numpy as np
+from records import add_line, read_lines
 
 import unbraid as ub
 from unbraid.metrics import mcc
@@ -181,7 +181,7 @@ def one_world(task, title, kind, seed):
 
 
 def run(task, path):
-    lines = read(path)
+    lines = read_lines(path)
     done = {(line["method"], line["evidence"], line["seed"]) for line in lines}
     warnings.simplefilter("ignore")
     for (name, kind), count in TASKS[task].items():
@@ -190,18 +190,13 @@ def run(task, path):
                 started = time.process_time()
                 line = one_world(task, name, kind, seed)
                 line["cpu"] = round(time.process_time() - started, 3)
-                with path.open("a") as file:
-                    file.write(json.dumps(line) + "\n")
+                add_line(path, line)
     table(path)
-
-
-def read(path):
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
 def table(path):
     """Cell by cell and in all: worlds, those of p <= .05, CPU seconds."""
-    lines = read(path)
+    lines = read_lines(path)
     power = "mcc" in lines[0]
     middle = " MCC, median | of MCC above .9 |" if power else ""
     print(f"| method | evidence | worlds |{middle} p <= .05 | CPU s a world |")

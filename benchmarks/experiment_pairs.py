@@ -11,7 +11,6 @@ stands beside that of the codes. A line of JSON for each result; those that are 
 """
 
 import argparse
-import json
 import time
 import warnings
 from itertools import product
@@ -19,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from records import add_line, read_lines
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
@@ -79,14 +79,10 @@ def main():
     options = parser.parse_args()
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
-    lines = options.out.read_text().splitlines() if options.out.exists() else []
-    done = {tuple(json.loads(line)["cell"]) for line in lines}
+    done = {tuple(line["cell"]) for line in read_lines(options.out)}
 
     def write(cell, result):
-        line = {"cell": cell} | result
-        with options.out.open("a") as file:
-            file.write(json.dumps(line) + "\n")
-        print(line, flush=True)
+        print(add_line(options.out, {"cell": cell} | result), flush=True)
 
     for name, seed, changed in product(options.data, options.seeds, options.changed):
         data = ub.datasets.load(name)

@@ -8,7 +8,6 @@ Right means: every kind, and every correlation with the truth above .9. Constant
 """
 
 import argparse
-import json
 import time
 import warnings
 import zlib
@@ -17,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 from products import BROKEN, POINTS, RATIOS, SHAPES, WORLDS
+from records import add_line, read_lines
 from scipy.optimize import linear_sum_assignment
 
 import unbraid as ub
@@ -38,19 +38,13 @@ def main() -> None:
     names = [name for name in WORLDS if name.startswith(tuple(args.worlds))]
     seeds = range(*args.seeds)
     if args.what == "run":
-        there = {(line["world"], line["n"], line["seed"]) for line in lines(args.out)}
+        there = {(line["world"], line["n"], line["seed"]) for line in read_lines(args.out)}
         for seed in seeds:
             for n in args.points:
                 for name in names:
                     if (name, n, seed) not in there:
-                        with args.out.open("a", encoding="utf-8") as file:
-                            file.write(json.dumps(measure(name, n, seed)) + "\n")
-    show([x for x in lines(args.out) if x["world"] in names and x["seed"] in seeds and x["n"] in args.points])
-
-
-def lines(path: Path) -> list[dict]:
-    """What was recorded."""
-    return [json.loads(text) for text in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+                        add_line(args.out, measure(name, n, seed))
+    show([x for x in read_lines(args.out) if x["world"] in names and x["seed"] in seeds and x["n"] in args.points])
 
 
 def measure(name: str, n: int, seed: int) -> dict:

@@ -12,7 +12,6 @@ the same command goes on where it stopped. ``recordings``: spikes of 19 neurons 
 """
 
 import argparse
-import json
 import subprocess
 import time
 import warnings
@@ -22,6 +21,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from cases import by_cebra
 from products import WORLDS
+from records import add_line, read_lines
 from rings import Rings
 from sklearn.decomposition import PCA
 from sklearn.manifold import Isomap
@@ -56,31 +56,24 @@ def main() -> None:
     args = parser.parse_args()
     if args.what == "recordings":
         return recordings(args)
-    there = {(line["world"], line["seed"]) for line in lines(args.out)}
+    there = {(line["world"], line["seed"]) for line in read_lines(args.out)}
     runs = views(args) if args.what == "views" else worlds(args)
     for world, seed, draw in runs:
         if (world, seed) not in there:
-            with args.out.open("a", encoding="utf-8") as file:
-                file.write(json.dumps({"world": world, "seed": seed} | measure(*draw(), args.what == "views")) + "\n")
-    show(lines(args.out), 0.95 if args.what == "views" else 0.9)
-
-
-def lines(path: Path) -> list[dict]:
-    """What was recorded."""
-    return [json.loads(text) for text in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+            add_line(args.out, {"world": world, "seed": seed} | measure(*draw(), args.what == "views"))
+    show(read_lines(args.out), 0.95 if args.what == "views" else 0.9)
 
 
 def recordings(args: argparse.Namespace) -> None:
     """Print the mean and the least correlation of every method; one line per recording is written."""
-    there = {(line["step"], line["seed"]) for line in lines(args.out)}
+    there = {(line["step"], line["seed"]) for line in read_lines(args.out)}
     for step in args.bins:
         for seed in range(*args.seeds):
             if (step, seed) not in there:
                 line = {"step": step, "seed": seed} | directions(*spikes(step, seed), args.umap, args.cebra)
-                with args.out.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(line) + "\n")
+                add_line(args.out, line)
     for step in args.bins:
-        own = [line for line in lines(args.out) if line["step"] == step]
+        own = [line for line in read_lines(args.out) if line["step"] == step]
         for name in own[0]:
             if name not in ("step", "seed"):
                 values = [line[name] for line in own]

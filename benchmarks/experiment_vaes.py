@@ -17,12 +17,12 @@ Networks, steps and worlds were fixed before the first look at seeds 100 and 101
 """
 
 import argparse
-import json
 import warnings
 from pathlib import Path
 
 import numpy as np
 from experiment_covariates import world as batch_world
+from records import add_line, read_lines
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import unbraid as ub
@@ -140,16 +140,15 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("vaes.jsonl"))
     parser.add_argument("--seeds", type=int, nargs="*")
     args = parser.parse_args()
-    lines = [json.loads(line) for line in args.out.read_text().splitlines()] if args.out.exists() else []
+    lines = read_lines(args.out)
     done = {(line["world"], line["value"], line["seed"]) for line in lines}
     warnings.simplefilter("ignore")
     score, values = SETTINGS[args.world]
     for value in values:
         for seed in args.seeds or SEEDS[args.world]:
             if (args.world, value, seed) not in done:
-                lines.append({"world": args.world, "value": value, "seed": seed, **score(seed, value)})
-                with args.out.open("a") as file:
-                    file.write(json.dumps(lines[-1]) + "\n")
+                line = {"world": args.world, "value": value, "seed": seed, **score(seed, value)}
+                lines.append(add_line(args.out, line))
         here = [line for line in lines if (line["world"], line["value"]) == (args.world, value)]
         for name in [key for key in here[0] if key not in ("world", "value", "seed")]:
             scores = [line[name] for line in here]

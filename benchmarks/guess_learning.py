@@ -1,11 +1,11 @@
 """Learning quantiles of the MCC from simulated worlds, and judging them."""
 
-import json
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from records import read_lines
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold, KFold
@@ -32,10 +32,7 @@ ASSUMED = ("rhombus",)  # their factors depend on each other and lie along other
 def read_worlds(*paths: Path) -> list[dict]:
     """What was recorded by ``simulate``, or by ``experiment_diagnosis.py``; the kind of its worlds is their family."""
     families = {world.name: world.family for world in WORLDS}
-    texts = [text for path in paths if path.exists() for text in path.read_text(encoding="utf-8").splitlines()]
-    return [
-        {"kind": families.get(w.get("world"), PICTURES), "about": w.get("world")} | w for w in map(json.loads, texts)
-    ]
+    return [{"kind": families.get(w.get("world"), PICTURES), "about": w.get("world")} | w for w in read_lines(*paths)]
 
 
 def usable(lines: list[dict]) -> list[dict]:
