@@ -15,6 +15,7 @@ from scipy.optimize import linear_sum_assignment, minimize
 
 from unbraid.data.observations import Observations
 from unbraid.data.order import steps
+from unbraid.estimator.summary import counted
 from unbraid.manifold.neighbors import Floats
 from unbraid.manifold.reduction import inverse_root
 from unbraid.spectral.ica import best_rotation, whitening
@@ -243,8 +244,8 @@ def by_condition(Z: Floats, y: ArrayLike) -> Floats:
     large = names[counts > 5 * Z.shape[1]]
     if len(large) < 2:
         raise ValueError(
-            f"labels name {len(names)} condition(s), of which {len(large)} have more than {5 * Z.shape[1]} rows; "
-            "rotation='condition' needs two or more."
+            f"labels name {counted(len(names), 'condition')}, of which {len(large)} have more than {5 * Z.shape[1]} "
+            "rows; rotation='condition' needs two or more."
         )
     within = np.stack([np.cov(Z[labels == name].T) for name in large])
     white = inverse_root(np.average(within, axis=0, weights=counts[counts > 5 * Z.shape[1]]))
