@@ -75,7 +75,7 @@ def parse_condition(method: str, labels: np.ndarray | None, n: int, condition: s
     if parsed.kind == "classes" and len(parsed.classes) < 2:
         raise ValueError(
             f"labels contain only one class ({parsed.classes.tolist()}); the latents are identified by how their "
-            "distributions differ between classes. Pass at least two, or use RealNVP without labels for a density alone."
+            "distributions differ between classes. Pass at least two, or use RealNVP without labels for a density."
         )
     return parsed
 
