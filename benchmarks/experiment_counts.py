@@ -1,8 +1,8 @@
 """Counts of mean .1 to 10: how much of the MCC is lost to their noise, and what others make of the same counts.
 
-200 to 2,000 columns have bumps of rates over a square of two factors (width .3, heights of log-normal sizes),
-counted in 2,000 or 3,000 rows. ``clean`` is HLLE+ICA of the square roots of the rates themselves. k-NN regresses the factors on
-ten principal components of the transformed counts, with the labels of half of the rows: about the best that can be
+200 to 2,000 columns have bumps of rates over a square of two factors (width .3, heights of log-normal sizes), counted
+in 2,000 or 3,000 rows. ``clean`` is HLLE+ICA of the square roots of the rates themselves. k-NN regresses the factors
+on ten principal components of the transformed counts, with the labels of half of the rows: about the best that can be
 done. ``deep``: rows are counted to log-normal depths (.3), and brought to one total (``counts="depth"``). The rule was
 made on seeds 0 to 3 and is judged on 100 to 109.
 
