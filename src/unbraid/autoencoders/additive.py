@@ -92,7 +92,9 @@ class SumOfParts(AutoencoderEstimator):
         with bar("starts", total=self.n_init * steps, show=self.progress) as advance:
             for i in range(self.n_init):
                 generator = torch.Generator().manual_seed((seed + i * STRIDE) % 2**63)
-                networks = first if i == 0 else self._whole(self._networks(self._network_shape, preset, generator))
+                networks = first
+                if i:
+                    networks = self._whole(self._networks(self._network_shape, preset, generator), points)
                 objective = partial(self._objective, networks=networks, points=points, schedule=short)
                 source = Batches(points, schedule.batch_size, seed, device)
                 trainer = Trainer(networks, self._groups(preset), objective, source, short, device)

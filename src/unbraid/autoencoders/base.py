@@ -142,9 +142,7 @@ class AutoencoderEstimator(EncoderEstimator):
         self
         """
         points = self._points(X)
-        self._sample = _some(points.rows) if set(self.kinds_ or ()) & set(COUNTED) else None
         self._fit(points)
-        self.__dict__.pop("_sample", None)
         if self.conditions_ is not None:
             self.explained_by_covariates_ = self._explained(points.rows)
         return self
@@ -195,8 +193,8 @@ class AutoencoderEstimator(EncoderEstimator):
     def _checked(self, rows: Rows) -> Rows:
         """Rows that are refused where the fit had no gaps, or the likelihood does not allow their values."""
         rows.gaps = self.missing_ > 0
-        rows.in_unit_interval |= self.likelihood_ == "bernoulli"
-        if self.kinds_ and self.likelihood_ not in ("bernoulli", "gaussian", "student"):
+        rows.in_unit_interval |= self.likelihood_ == "bernoulli" and self.kinds_ is None
+        if not set(self.kinds_ or ()) <= {"gaussian", "student"}:
             rows.scale = partial(_allowed, kinds=self.kinds_)
         return rows
 
@@ -208,11 +206,11 @@ class AutoencoderEstimator(EncoderEstimator):
                 raise ValueError(
                     f"likelihood lists {len(self.likelihood)} columns, X has {self.n_features_in_}. Give one for each."
                 )
-            return list(np.asarray(self.likelihood)[slice(None) if rows.columns is None else rows.columns])
+            return np.asarray(self.likelihood)[slice(None) if rows.columns is None else rows.columns].tolist()
         if self.likelihood != "auto":
             return [self.likelihood] * n
         whole = self._recognises and not rows.endless
-        return recognised(_some(rows)) if whole else ["gaussian"] * n
+        return recognised(rows, _some(rows)) if whole else ["gaussian"] * n
 
     def _standardise(self, points: Points) -> None:
         """Numbers get mean 0; counts, and 0 and 1, stay as they are."""
@@ -245,7 +243,7 @@ class AutoencoderEstimator(EncoderEstimator):
         """The likelihood of numbers that are all Gaussian."""
         return Gaussian()
 
-    def _whole(self, networks: nn.ModuleDict) -> nn.ModuleDict:
+    def _whole(self, networks: nn.ModuleDict, points: Points | None = None) -> nn.ModuleDict:
         """The networks with a view of the rows for the encoder, and the likelihood."""
         shape, kinds = self._network_shape, self.kinds_ or ()
         depth, counted = self.counts == "depth", np.isin(kinds, COUNTED)
@@ -259,9 +257,8 @@ class AutoencoderEstimator(EncoderEstimator):
             marks = self.missing_ > 0 and self.encoder is None
             seen = Seen(networks["encoder"], shape[0], marks=marks, counts=bool(counted.any()), depth=depth)
             networks["encoder"] = seen
-            sample = vars(self).get("_sample")
-            if sample is not None:
-                seen.start(counted, sample)
+            if counted.any() and points is not None:
+                seen.start(counted, _some(points.rows))
                 rates = networks["likelihood"]
                 assert isinstance(rates, Poisson | OfColumns)
                 rates.start(seen.logs)
@@ -301,8 +298,10 @@ class AutoencoderEstimator(EncoderEstimator):
         """
         check_is_fitted(self, "weights_")
         known = codes.covariates if isinstance(codes, Observations) else None
+        if known is not None and self.conditions_ is None:
+            raise ValueError("the fit had no covariates, so that none can be chosen for its means. Leave them out.")
         codes = self._check_codes(data_of(codes), self._n_features_out)
-        beside = None if known is None or self.conditions_ is None else self.conditions_(known).astype(np.float32)
+        beside = None if known is None else self.conditions_(known).astype(np.float32)
         return self._decode(torch.from_numpy(np.ascontiguousarray(codes, dtype=np.float32)), beside)
 
     def _decode(self, codes: Tensor, beside: np.ndarray | None = None) -> np.ndarray:

@@ -110,7 +110,7 @@ class EncoderEstimator(TrainedEstimator):
         self._before_training(points, seed)
         networks = self._networks(shape, preset, torch.Generator().manual_seed(seed))
         self._check_networks(networks)
-        networks = self._whole(networks)
+        networks = self._whole(networks, points)
         self._train(networks, points, self._schedule(preset), preset, seed)
         self._after_training(points)
         return self
@@ -173,8 +173,8 @@ class EncoderEstimator(TrainedEstimator):
         initialise(networks, preset.initialisation, generator)
         return networks
 
-    def _whole(self, networks: nn.ModuleDict) -> nn.ModuleDict:
-        """Hook: the networks with what a method puts around them."""
+    def _whole(self, networks: nn.ModuleDict, points: Points | None = None) -> nn.ModuleDict:
+        """Hook: the networks with what a method puts around them; ``points`` are those of the fit."""
         return networks
 
     def _parts(self, shape: tuple[int, ...], preset: Any) -> dict[str, nn.Module]:
