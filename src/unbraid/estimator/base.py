@@ -309,7 +309,9 @@ class Estimator(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
             return
         from unbraid.nulls.null import N_NULL, auto_steps, null_test
 
-        known = observe(X, labels=y if "labels" in self.uses else None, **evidence).only(*self.uses)
+        known = observe(X, **evidence).only(*self.uses)
+        if "labels" in self.evidence_ and known.labels is None:
+            known = observe(known, labels=y)
         try:
             if self.null == "auto":
                 many, steps = N_NULL, auto_steps(self)
