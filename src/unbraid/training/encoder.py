@@ -115,15 +115,18 @@ class EncoderEstimator(TrainedEstimator):
         self._after_training(points)
         return self
 
+    def _read(self, X: Any, *, fewest: int = 2) -> Rows:
+        rows = super()._read(X, fewest=fewest)
+        shape_of(self._seen_shape)  # images of other shapes are refused first
+        return rows
+
     def _points(self, X: Any) -> Points:
         known = self._observed(X)
-        rows = self._read(known)
-        points = Points(rows, self._known(known))
-        shape_of(self._seen_shape)  # images of other shapes are refused first
+        points = Points(self._read(known), self._known(known))
         if points.is_constant():
             check_spread(0.0)
         self.center_, self.scale_ = np.float64(0), 1.0
-        if not rows.in_unit_interval:
+        if not points.rows.in_unit_interval:
             self._standardise(points)
         return points
 
