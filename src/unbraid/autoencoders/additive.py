@@ -14,7 +14,7 @@ from unbraid.autoencoders.base import AutoencoderEstimator
 from unbraid.autoencoders.presets import PRESETS
 from unbraid.autoencoders.summary import of_parts
 from unbraid.autoencoders.vae import VAE
-from unbraid.estimator.base import COUNT
+from unbraid.estimator.parameters import COUNT
 from unbraid.estimator.summary import Summary
 from unbraid.networks.autoencoder import Additive
 from unbraid.runtime.progress import bar

@@ -14,8 +14,9 @@ from unbraid.autoencoders.noise import Normal, Student
 from unbraid.data.counts import FEWEST_COLUMNS, are_counts
 from unbraid.networks.seen import Logs, log_depth
 
+SCALED = ("gaussian", "student")  # of columns that networks see centred and scaled; others stay as they are
 COUNTED = ("poisson", "negative-binomial")
-OF_COLUMNS = ("gaussian", "student", "bernoulli", *COUNTED)
+OF_COLUMNS = (*SCALED, "bernoulli", *COUNTED)
 
 
 class OfColumns(Likelihood):

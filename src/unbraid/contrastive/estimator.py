@@ -18,7 +18,7 @@ from unbraid.contrastive.presets import FOR_SEGMENTS, PRESETS
 from unbraid.contrastive.segments import Segments, features, unmix
 from unbraid.contrastive.summary import summary_of
 from unbraid.data.observations import Observations
-from unbraid.estimator.base import COUNT, Hint, Whole
+from unbraid.estimator.parameters import COUNT, Hint, Whole
 from unbraid.estimator.summary import Summary
 from unbraid.networks.contrastive import OnSphere
 from unbraid.networks.linear import AroundLinear, last_linear, vanish

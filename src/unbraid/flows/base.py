@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from unbraid.data.rows import Rows, checksum
-from unbraid.estimator.base import COUNT, COUNT_OR_AUTO, Hint, Number
+from unbraid.estimator.parameters import COUNT, COUNT_OR_AUTO, Hint, Number
 from unbraid.estimator.summary import Summary
 from unbraid.export.graphs import Graphs
 from unbraid.flows.conditions import Condition

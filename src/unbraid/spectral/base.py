@@ -13,7 +13,7 @@ from unbraid.data.lazy import codes_by_blocks
 from unbraid.data.observations import data_of
 from unbraid.data.rows import Rows
 from unbraid.data.sources import is_lazy
-from unbraid.estimator.base import COUNT_OR_AUTO, RANDOM_STATE, Whole
+from unbraid.estimator.parameters import COUNT_OR_AUTO, RANDOM_STATE, Whole
 from unbraid.estimator.summary import Summary
 from unbraid.export.graphs import Graphs
 from unbraid.manifold.neighbors import Floats, diagonal_rescaling

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from unbraid.data.observations import Observations
 from unbraid.data.rows import Rows
-from unbraid.estimator.base import COUNT
+from unbraid.estimator.parameters import COUNT
 from unbraid.export.graphs import Graphs
 from unbraid.networks.autoencoder import initialise
 from unbraid.networks.layout import as_images, joined, shape_of
