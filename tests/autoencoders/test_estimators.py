@@ -232,6 +232,9 @@ def test_bad_codes_are_refused():
         model.inverse_transform(np.zeros((2, 4)))
     with pytest.raises(ValueError, match="NaN"):
         model.inverse_transform(np.full((2, 3), np.nan))
+    for kind in (complex, str):
+        with pytest.raises(ValueError, match="real numbers"):
+            model.inverse_transform(np.zeros((2, 3)).astype(kind))
 
 
 @pytest.mark.parametrize(

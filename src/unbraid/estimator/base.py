@@ -269,6 +269,8 @@ class Estimator(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     def _check_codes(self, codes: Any, width: int) -> NDArray:
         """Codes (n, width), finite, as floats."""
         values = np.asarray(codes)
+        if values.dtype.kind not in "fiubO":
+            raise ValueError(f"codes have the type {values.dtype}; they must be real numbers.")
         if values.dtype not in (np.float32, np.float64):
             values = values.astype(np.float64)
         if values.ndim != 2 or values.shape[1] != width:
