@@ -132,6 +132,12 @@ def test_other_pairs_do_not_resume_a_run(tmp_path):
         model.fit(X, pairs=pairs[::-1])
 
 
+@pytest.mark.parametrize("pairs", [np.empty((0, 2), int), np.full(8, -1)])
+def test_no_pair_at_all_is_refused(pairs):
+    with pytest.raises(ValueError, match=facts("pairs", "two rows")):
+        ub.AdaGVAE(2, max_steps=2).fit(np.random.default_rng(0).random((8, 3)), pairs=pairs)
+
+
 def test_a_wrong_grouping_is_refused():
     X, _, pairs = world(10)
     with pytest.raises(ValueError, match=facts("grouping", "sum", "mean", "product")):

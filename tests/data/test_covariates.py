@@ -90,7 +90,7 @@ def test_diagnosis_and_fit_pass_covariates_on():
     [
         (np.r_[np.zeros(598), 1, 1], ("'1.0'", 2, 5)),
         (np.ones(600), ("the same",)),
-        (np.array([f"row {i}" for i in range(600)]), ("600", "levels")),
+        (np.array([f"row {i}" for i in range(600)]), ("600", "levels", "'row 0'")),
     ],
 )
 def test_covariates_that_say_nothing_are_refused(covariates, words):

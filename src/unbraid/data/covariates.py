@@ -46,9 +46,10 @@ class Design:
         for j, (column, known) in enumerate(zip(_columns(covariates), levels)):
             names, counts = np.unique(column.astype(str), return_counts=True)
             if known is not None and counts.min() < FEWEST:
+                rare = str(names[counts.argmin()])
                 raise ValueError(
-                    f"covariate {j} has {len(names)} levels, and {names[counts.argmin()]!r} has {counts.min()} rows; a "
-                    f"level needs {FEWEST}. Join small levels, or leave those rows out."
+                    f"covariate {j} has {len(names)} levels, and {rare!r} has {counts.min()} rows; it needs {FEWEST}. "
+                    "Join small levels, or leave those rows out."
                 )
         plain = cls(levels, np.zeros(1), np.ones(1))._raw(covariates)
         scale = np.where([known is None for known in levels for _ in range(_width(known))], plain.std(axis=0), 1.0)

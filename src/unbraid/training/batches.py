@@ -84,6 +84,8 @@ class Points:
     def __init__(self, rows: Rows, known: Mapping[str, np.ndarray] | None = None):
         self.known = dict(known or {})
         self.pairs = self.known.pop("pairs", None)
+        if self.pairs is not None and not len(self.pairs):
+            raise ValueError("pairs join no two rows, and batches are made of pairs. Give two rows to each.")
         self.endless = rows.endless
         drawn = is_dataset(rows.source)
         if not drawn and (rows.dtype.kind == "O" or not is_sliceable(rows.source)):
