@@ -100,6 +100,13 @@ def shared(X: Any) -> Any:
     return from_zarr(array, chunks=(min(rows, array.shape[0]), *array.shape[1:]))
 
 
+def column_names(X: Any) -> list[str] | None:
+    """Of a frame, cells or an opened table; None where the columns have no names."""
+    X = data_of(X)
+    names = X.var_names if is_anndata(X) else X.columns if is_frame(X) else getattr(X, "names", None)
+    return None if names is None else [str(name) for name in names]
+
+
 def as_source(X: Any) -> tuple[Any, list[str] | None]:
     """Something with rows (an array or alike, a data set or :class:`Blocks`), and the column names of a frame."""
     X = data_of(X)

@@ -87,8 +87,10 @@ class Selection:
             mark = "*" if c == self.chosen else " "
             lines.append(
                 f"{mark}{c.n_neighbors:4d} {c.pca_components:5d}  {c.contrast:9s} {c.edges:6.3f} {c.closest:8.3f} "
-                f"{c.dependence:8.3f} {c.participation:9.3f} {c.eigengap:10.3g} {c.stability:9.3f} "
-                f"{c.pieces:7d}  {'evened  ' * c.evened}{c.excluded}"
+                f"{c.dependence:8.3f} {c.participation:9.3f} {c.eigengap:10.3g} {c.stability:9.3f} ".replace(
+                    "nan", "  -"
+                )
+                + f"{c.pieces:7d}  {'evened  ' * c.evened}{c.excluded}"
             )
         return "\n".join(lines)
 
