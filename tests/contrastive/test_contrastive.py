@@ -108,7 +108,7 @@ def test_segments_give_the_squares_of_sources():
         ("infonce", {"y": np.repeat(["a", "b"], 20)}, 40 * 8),
         ("infonce", {"y": np.linspace(0, 1, 40)}, 40 * 8),
         ("permutation", {"time": np.arange(40)}, 39),
-        ("segments", {"y": np.repeat(["a", "b"], 20)}, 0),
+        ("segments", {"y": np.repeat(["a", "b", "c"], [20, 10, 10])}, 0),
         ("segments", {"time": np.arange(40)}, 0),
     ],
 )
@@ -204,6 +204,9 @@ def test_evidence_that_says_nothing_is_warned_of():
     assert model.summary().concerns == model.concerns_ != []
     with pytest.warns(AssumptionWarning, match=facts("UB123")):
         ub.Contrastive(2, objective="segments", **QUICK).fit(rows, rng.integers(5, size=2000))
+    first = np.arange(2000) < 1000
+    with pytest.warns(AssumptionWarning, match=facts("UB104", 2, 3)):
+        ub.Contrastive(2, objective="segments", **QUICK).fit(rows * np.where(first, 1, 3)[:, None], first)
 
 
 @pytest.mark.parametrize(("law", "sparse"), [("laplace", True), ("gauss", False)])

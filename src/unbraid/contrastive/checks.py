@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.feature_selection import f_classif
 
+from unbraid.data.labels import few_conditions
 from unbraid.training.batches import Points
 from unbraid.trust.table import FIGURES
 from unbraid.trust.warnings import format_warning
@@ -52,9 +53,11 @@ def segment_chance(points: Points, segments: NDArray, rng: np.random.Generator) 
     return float(min(1.0, np.nanmin(p) * len(p)))
 
 
-def segment_concern(chance: float) -> list[str]:
-    """Segments must differ."""
-    return [] if FIGURES["segment_chance"].holds(chance) else [format_warning("UB123", chance=chance)]
+def segment_concerns(chance: float, n_segments: int, n_codes: int) -> list[str]:
+    """Segments must differ, and be more than the codes: features show what tells segments apart."""
+    found = [] if FIGURES["segment_chance"].holds(chance) else [format_warning("UB123", chance=chance)]
+    few = few_conditions(n_segments, n_codes, statistics=1)
+    return found if few is None else [*found, format_warning("UB104", **few)]
 
 
 def _values(points: Points, rows: NDArray) -> NDArray[np.float64]:

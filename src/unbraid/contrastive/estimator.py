@@ -189,7 +189,8 @@ class Contrastive(EncoderEstimator):
             segments = points.known["labels"]
             self.n_segments_ = int(segments.max()) + 1
             chance = checks.segment_chance(points, segments, rng)
-            self.figures_, self.concerns_ = {"segment_chance": chance}, checks.segment_concern(chance)
+            self.figures_ = {"segment_chance": chance}
+            self.concerns_ = checks.segment_concerns(chance, self.n_segments_, self._n_codes)
         else:
             self.n_positives_ = len(points.pairs)
             share = checks.closeness(points, points.pairs, rng)

@@ -50,7 +50,10 @@ def parse_labels(labels: np.ndarray | None, n: int, condition: str = "auto") -> 
             "continuous conditions (n, q)."
         )
     if y.dtype.kind == "f" and not np.isfinite(y).all():
-        raise ValueError(f"labels hold {int((~np.isfinite(y)).sum())} NaN or infinite values; remove those rows.")
+        raise ValueError(
+            f"labels hold {int((~np.isfinite(y)).sum())} NaN or infinite values, and a condition is known in all rows. "
+            "Remove those rows; if labels are the factors of some rows, give them to HessianICA(rotation='labels')."
+        )
     kind = _kind(y) if condition == "auto" else condition
     if kind == "soft":
         return _soft(y)
@@ -72,16 +75,28 @@ def parse_condition(method: str, labels: np.ndarray | None, n: int, condition: s
     if parsed.kind == "classes" and len(parsed.classes) < 2:
         raise ValueError(
             f"labels contain only one class ({parsed.classes.tolist()}); the latents are identified by how their "
-            "distributions differ between classes. Pass at least two, or use RealNVP for a density alone."
+            "distributions differ between classes. Pass at least two, or use RealNVP without labels for a density."
         )
     return parsed
 
 
+def few_conditions(n_conditions: int, n_informative: int, statistics: int = 2) -> dict[str, int] | None:
+    """What UB104 says of fewer than n k + 1 conditions for n latents of k statistics each; None of enough.
+
+    >>> few_conditions(2, 1), few_conditions(3, 1)
+    ({'conditions': 2, 'latents': 1, 'needed': 3, 'statistics': 2}, None)
+    """
+    needed = statistics * n_informative + 1
+    if n_conditions >= needed:
+        return None
+    return {"conditions": n_conditions, "latents": n_informative, "needed": needed, "statistics": statistics}
+
+
 def warn_of_few_conditions(n_conditions: int, n_informative: int) -> None:
-    """Warn when there are fewer than n k + 1 conditions for n latents with k = 2 statistics each."""
-    needed = 2 * n_informative + 1
-    if n_conditions < needed:
-        warn("UB104", stacklevel=4, conditions=n_conditions, latents=n_informative, needed=needed)
+    """Warn when there are too few conditions for latents whose means and variances change."""
+    few = few_conditions(n_conditions, n_informative)
+    if few is not None:
+        warn("UB104", stacklevel=4, **few)
 
 
 def _kind(y: np.ndarray) -> str:
