@@ -44,7 +44,7 @@ def listed(names: Iterable[Any]) -> str:
 
 
 def refuse_sentinels(path: Path, frame: Any, values: NDArray) -> None:
-    """Whole numbers that occur again and again, far off all other values: they mark what was not measured.
+    """Numbers that occur again and again, far off all other values: they mark what was not measured.
 
     Rows of one value are left to :func:`without_dead`.
     """
@@ -78,7 +78,7 @@ def sentinels_of(column: NDArray) -> dict[float, int]:
         value, count = float(values[place]), int(counts[place])
         gap = min(abs(value - rest[0]), abs(value - rest[-1])) / np.ptp(rest)
         known = value in SENTINELS and count >= 2 and gap > KNOWN_GAP
-        if known or (value and value == round(value) and count >= 3 and gap > ANY_GAP):
+        if known or (value and count >= 3 and gap > ANY_GAP):
             found[value] = count
     return found
 
