@@ -92,7 +92,7 @@ def test_types_are_seen_from_outside(tmp_path):
     """``py.typed`` is installed, a right use passes, and a wrong one is found."""
     pytest.importorskip("mypy")
     (tmp_path / "user.py").write_text(USER, encoding="utf-8")
-    (tmp_path / "wrong.py").write_text(f"{USER}verdict = score\nub.HessianICA(n_neighbours=9)\n", encoding="utf-8")
+    (tmp_path / "wrong.py").write_text(f"{USER}verdict = score\nub.HessianICA(tangent_weight=X)\n", encoding="utf-8")
     command = [
         sys.executable,
         "-m",
@@ -108,7 +108,7 @@ def test_types_are_seen_from_outside(tmp_path):
     assert outcome["user.py"].returncode == 0, outcome["user.py"].stdout
     assert outcome["wrong.py"].returncode == 1
     assert "float" in outcome["wrong.py"].stdout
-    assert "n_neighbours" in outcome["wrong.py"].stdout
+    assert "tangent_weight" in outcome["wrong.py"].stdout
 
 
 def test_stubs_hold_every_name_that_loads_on_first_use():
