@@ -282,6 +282,9 @@ def test_gaps_that_cannot_be_learned_from_are_refused():
     empty[:, 2] = np.nan
     with pytest.raises(ValueError, match=facts("column 2", "NaN")):
         fitted(empty, max_steps=2)
+    model = fitted(np.where(X > 2, np.nan, X), max_steps=2)
+    with pytest.raises(ValueError, match=facts("2 rows", "NaN")):
+        model.transform(np.full((2, 5), np.nan))
     with pytest.raises(ValueError, match=facts("NaN", "PCAICA")):
         ub.AdditiveVAE(2, max_steps=2).fit(np.where(X > 2, np.nan, X))
 

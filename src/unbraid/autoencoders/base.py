@@ -17,7 +17,7 @@ from unbraid.autoencoders.presets import PRESETS
 from unbraid.autoencoders.summary import summary_of
 from unbraid.data.counts import SEEN
 from unbraid.data.covariates import Design, Remembered
-from unbraid.data.gaps import share_missing
+from unbraid.data.gaps import refuse_empty_rows, share_missing
 from unbraid.data.observations import Observations, data_of
 from unbraid.data.rows import Rows
 from unbraid.estimator.parameters import check_parameter
@@ -195,7 +195,7 @@ class AutoencoderEstimator(EncoderEstimator):
         rows.gaps = self.missing_ > 0
         rows.in_unit_interval |= self.likelihood_ == "bernoulli" and self.kinds_ is None
         kinds = self.kinds_ or []
-        if not set(kinds) <= set(SCALED):
+        if rows.gaps or not set(kinds) <= set(SCALED):
             rows.scale = partial(_allowed, kinds=kinds)
         return rows
 
@@ -375,5 +375,6 @@ def _some(rows: Rows) -> np.ndarray:
 
 
 def _allowed(values: np.ndarray, kinds: list[str]) -> np.ndarray:
+    refuse_empty_rows(values)
     check_values(values, kinds)
     return values
