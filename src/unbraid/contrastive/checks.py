@@ -4,7 +4,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.feature_selection import f_classif
 
-from unbraid.data.labels import few_conditions
 from unbraid.training.batches import Points
 from unbraid.trust.table import FIGURES
 from unbraid.trust.warnings import format_warning
@@ -56,8 +55,10 @@ def segment_chance(points: Points, segments: NDArray, rng: np.random.Generator) 
 def segment_concerns(chance: float, n_segments: int, n_codes: int) -> list[str]:
     """Segments must differ, and be more than the codes: features show what tells segments apart."""
     found = [] if FIGURES["segment_chance"].holds(chance) else [format_warning("UB123", chance=chance)]
-    few = few_conditions(n_segments, n_codes, statistics=1)
-    return found if few is None else [*found, format_warning("UB104", **few)]
+    if n_segments < n_codes + 1:
+        few = format_warning("UB104", conditions=n_segments, latents=n_codes, needed=n_codes + 1, statistics=1)
+        found.append(few)
+    return found
 
 
 def _values(points: Points, rows: NDArray) -> NDArray[np.float64]:

@@ -80,23 +80,11 @@ def parse_condition(method: str, labels: np.ndarray | None, n: int, condition: s
     return parsed
 
 
-def few_conditions(n_conditions: int, n_informative: int, statistics: int = 2) -> dict[str, int] | None:
-    """What UB104 says of fewer than n k + 1 conditions for n latents of k statistics each; None of enough.
-
-    >>> few_conditions(2, 1), few_conditions(3, 1)
-    ({'conditions': 2, 'latents': 1, 'needed': 3, 'statistics': 2}, None)
-    """
-    needed = statistics * n_informative + 1
-    if n_conditions >= needed:
-        return None
-    return {"conditions": n_conditions, "latents": n_informative, "needed": needed, "statistics": statistics}
-
-
 def warn_of_few_conditions(n_conditions: int, n_informative: int) -> None:
-    """Warn when there are too few conditions for latents whose means and variances change."""
-    few = few_conditions(n_conditions, n_informative)
-    if few is not None:
-        warn("UB104", stacklevel=4, **few)
+    """Warn when there are fewer than n k + 1 conditions for n latents with k = 2 statistics each."""
+    needed = 2 * n_informative + 1
+    if n_conditions < needed:
+        warn("UB104", stacklevel=4, conditions=n_conditions, latents=n_informative, needed=needed, statistics=2)
 
 
 def _kind(y: np.ndarray) -> str:
