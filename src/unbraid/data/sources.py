@@ -117,7 +117,10 @@ def as_source(X: Any) -> tuple[Any, list[str] | None]:
     if is_frame(X):
         _check_columns(X)
         names = list(X.columns)
-        return np.asarray(X.to_numpy()), names if all(isinstance(n, str) for n in names) else None
+        values = np.asarray(X.to_numpy())
+        if values.dtype.kind == "O" and hasattr(X, "isna"):  # pandas.NA, of its nullable types, is no number
+            values = np.where(X.isna().to_numpy(), np.nan, values)
+        return values, names if all(isinstance(n, str) for n in names) else None
     if is_tensor(X):
         return array_of_tensor(X), None
     _check_dense(X)

@@ -8,7 +8,7 @@ import numpy as np
 
 from unbraid.data.counts import counts_of
 from unbraid.data.covariates import adjustment_to
-from unbraid.data.observations import Observations, observe
+from unbraid.data.observations import Observations, may_be_recordings, observe
 from unbraid.data.order import steps
 from unbraid.data.rows import Rows
 from unbraid.diagnosis.codes import Told, code_findings, first_codes, linear_codes, loops_finding, small_columns
@@ -175,6 +175,11 @@ def _examined(
     reasons += [
         f"{found.words} {found.remedy}" for found in findings if found.assumption == RING and found.holds is None
     ]
+    if may_be_recordings(known.X):
+        reasons.append(
+            f"X is a list of {survey.n} arrays of one shape, which are read as pictures. If they are recordings, give "
+            "ub.Observations.recordings(X)."
+        )
     if METHODS[method].trained:
         verdict = "unsure"  # the assumptions of trained methods can be checked only in part
     if method == FROM_TIME:

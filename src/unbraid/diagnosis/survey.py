@@ -189,9 +189,11 @@ def survey_of(X: Any, n_factors: int | str, rng: np.random.RandomState) -> tuple
     rows = rows if inside is None else rows[inside]
     first = distinct_rows(points)[0]
     if len(first) < FEWEST_ROWS:
+        shape = source.row_shape
+        pictures = f" The rows are pictures of the shape {shape}; recordings are ub.Observations.recordings(X)."
         raise ValueError(
             f"X has {len(first)} distinct rows, and a diagnosis needs at least {FEWEST_ROWS}. Provide more data, or "
-            "choose a method by name."
+            f"choose a method by name.{pictures if len(shape) == 2 else ''}"
         )
     structured = structure(sample, rng)
     least = 1 if n_factors == "auto" else int(n_factors) + 1

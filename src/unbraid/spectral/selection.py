@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from unbraid.estimator.base import COUNT_OR_AUTO, check_parameter
+from unbraid.estimator.parameters import COUNT_OR_AUTO, check_parameter
 from unbraid.manifold.dimension import DimensionEstimate, dimension_of
 from unbraid.manifold.reduction import RESIDUALS, Look, Reduction
 from unbraid.trust.table import FIGURES
