@@ -106,6 +106,11 @@ def column_of(path: Path, name: str, *, gaps: bool = False, header: bool | None 
     column = frame[known[key]]
     if gaps and column.dtype.kind in "biuf":
         return column.to_numpy(dtype=np.float64)
+    if gaps:
+        raise ValueError(
+            f"the column {name!r} of {path} holds text, such as {str(column.dropna().iloc[0])!r}. Known factors are "
+            "numbers, and empty cells where they are not known; text is a condition (--condition), known in every row."
+        )
     if column.isna().any():
         raise ValueError(f"{path} has gaps: {int(column.isna().sum())} values of the column {name!r} are missing.")
     return column.to_numpy() if column.dtype.kind in "biuf" else column.astype(str).to_numpy(dtype=str)

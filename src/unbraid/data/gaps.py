@@ -146,9 +146,18 @@ def share_missing(blocks: Iterable[NDArray]) -> float:
         nothing += int((~finite.any(axis=1)).sum())
         there, cells = there + finite.sum(axis=0), cells + finite.size
     refuse_empty(there == 0)
-    if nothing:
-        raise ValueError(f"{nothing} rows of X hold no value at all, only NaN. Remove them.")
+    _refuse_nothing(nothing)
     return float(1 - np.sum(there) / cells)
+
+
+def refuse_empty_rows(rows: NDArray) -> None:
+    """Refuse rows (n, ...) without any value."""
+    _refuse_nothing(int(np.isnan(rows.reshape(len(rows), -1)).all(axis=1).sum()))
+
+
+def _refuse_nothing(count: int) -> None:
+    if count:
+        raise ValueError(f"{count} rows of X hold no value at all, only NaN. Remove them.")
 
 
 def refuse_empty(columns: NDArray[np.bool_]) -> None:

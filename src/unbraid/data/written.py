@@ -17,7 +17,7 @@ def without_remarks(pandas: Any, frame: Any, told: list[str]) -> Any:
     numeric = [name for name in texts if frame[name].dropna().map(lambda cell: is_number(str(cell))).mean() > 0.5]
     if not numeric:
         return frame
-    cells = frame[numeric].astype(str)
+    cells = frame[numeric].map(str)  # pandas' own strings keep NaN
     again = cells.apply(lambda column: column == str(column.name)).all(axis=1)
     alone = (frame.notna().sum(axis=1) == 1) & (frame[numeric].notna() & ~cells.map(is_number)).any(axis=1)
     if len(frame.columns) < 2:
