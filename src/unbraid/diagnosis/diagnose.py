@@ -167,6 +167,8 @@ def _examined(
         verdict = {True: "yes", False: "no", None: "unsure"}[held(findings)]
     if verdict == "yes" and any(f.key == "coherence" and f.holds is not True for f in findings):
         verdict = "with care"  # time shows a dependence of the factors that the rows alone do not
+    if survey.disconnected:  # what it costs the baseline is not what it costs: there is no embedding
+        findings = [replace(f, cost=None, decides=True) if f.key == "apart" else f for f in findings]
     method, reasons = method_for(verdict, survey, findings, rotation, told.expected_mcc if told else None)
     if survey.counts is not None and METHODS[method].family in ("spectral", "product"):
         reasons.append(f"X holds counts: distances are measured between {survey.counts}.")
