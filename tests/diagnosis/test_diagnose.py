@@ -5,6 +5,7 @@ import json
 import re
 
 import numpy as np
+import pandas
 import pytest
 from scipy.special import ndtr
 
@@ -130,6 +131,14 @@ def test_clusters_are_not_laid_out_together():
         model = ub.fit(X, random_state=0)
     assert isinstance(model, ub.PCAICA)
     assert model.diagnosis_["connected"].holds is False
+
+
+def test_a_category_among_measurements_is_named():
+    table = pandas.DataFrame(bent_sheets(400)[0]).add_prefix("gene").assign(batch=np.arange(400) % 3 * 2.0)
+    found = ub.diagnose(table)
+    assert found["connected"].holds is False
+    assert found["connected"].cost is None
+    assert any("'batch'" in reason and "3 values" in reason for reason in found.reasons)
 
 
 def test_a_column_in_another_unit_is_named():

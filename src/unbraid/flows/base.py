@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from unbraid.data.rows import Rows, checksum
-from unbraid.estimator.base import COUNT, COUNT_OR_AUTO, Hint, Number
+from unbraid.estimator.parameters import COUNT, COUNT_OR_AUTO, Hint, Number
 from unbraid.estimator.summary import Summary
 from unbraid.export.graphs import Graphs
 from unbraid.flows.conditions import Condition
@@ -127,27 +127,35 @@ class FlowEstimator(TrainedEstimator):
             )
         return (n_features,)
 
+    @property
+    def _sizes(self) -> dict[str, Any]:
+        """Those of the parameters ``n_blocks`` and ``hidden`` that are given."""
+        sizes: dict[str, Any] = {}
+        shape = self._network_shape
+        for name in ("n_blocks", "hidden"):
+            value = getattr(self, name)
+            if value is None:
+                continue
+            many, image = isinstance(value, tuple | list), len(shape) == 3
+            if many != image or (many and len(value) != 3):
+                wanted = "three whole numbers" if image else "a whole number"
+                raise ValueError(f"{name}={value!r} must be {wanted} for a network of rows of shape {shape}.")
+            sizes[name] = value
+        return sizes
+
     def _build(self, rng: np.random.Generator, n_models: int) -> Flow:
-        affine, shape = Affine(self._kind, self.clamp, scale=self.scale), self._network_shape
-        blocks: Any
-        hidden: Any
+        shape, affine, sizes = self._network_shape, Affine(self._kind, self.clamp, scale=self.scale), self._sizes
         if self.n_unfolded_:
-            hidden = self.hidden or 32
-            return surface_flow(shape[0], self.n_unfolded_, hidden=2 * hidden, n_models=n_models)
+            hidden = 2 * sizes.get("hidden", 32)
+            return surface_flow(shape[0], self.n_unfolded_, hidden=hidden, n_models=n_models)
         if len(shape) == 3:
-            blocks = (4, 4, 2) if self.n_blocks is None else self.n_blocks
-            hidden = (16, 32, None) if self.hidden is None else self.hidden
-            return conv_flow(shape, rng, n_blocks=blocks, hidden=hidden, affine=affine, n_models=n_models)
-        blocks = 8 if self.n_blocks is None else self.n_blocks
-        hidden = self.hidden
-        return dense_flow(shape[0], rng, n_blocks=blocks, hidden=hidden, affine=affine, n_models=n_models)
+            return conv_flow(shape, rng, affine=affine, n_models=n_models, **sizes)
+        return dense_flow(shape[0], rng, affine=affine, n_models=n_models, **sizes)
 
     def _build_part(self, n_models: int) -> Flow:
         """The second part of an unfolding flow."""
-        blocks: Any = self.n_blocks or 8
-        hidden: Any = self.hidden or 32
         affine = Affine("realnvp", self.clamp)
-        return part_flow(self.n_unfolded_, n_blocks=blocks, hidden=hidden, affine=affine, n_models=n_models)
+        return part_flow(self.n_unfolded_, affine=affine, n_models=n_models, **self._sizes)
 
     def _rebuilt(self) -> Flow:
         fixed = [torch.from_numpy(np.asarray(p))[None] for p in self.permutations_]
