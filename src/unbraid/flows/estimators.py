@@ -23,11 +23,11 @@ class GIN(ConditionalFlow):
     architecture : {"auto", "dense", "convolutional", "unfolding"}
         Images with sides divisible by 4 go to the convolutional network, all else to the fully connected one.
         "unfolding" is for strongly bent tables with classes. Its first part finds the surface near which the rows lie:
-        a learned rotation and two shifts by smooth sub-networks, such that the row that is decoded from the codes on
-        the surface alone is near the row itself. These are as many as there are factors, or as the data have dimensions
-        (:func:`~unbraid.estimate_dimension`). Its second part fits ``n_init`` flows of these codes to the classes; the
-        other codes take up their change of volume. Each part takes ``max_steps`` steps, under noise that falls from ten
-        times ``noise``.
+        a learned rotation and two shifts by smooth sub-networks, such that what is decoded from the codes on the
+        surface alone is near the row, under noise that falls from ten times ``noise``. There are as many of these codes
+        as factors, or as the data have dimensions (:func:`~unbraid.manifold.dimension.estimate_dimension`). The second
+        part fits ``n_init`` flows of these codes to the classes; the other codes take up their change of volume. Each
+        part takes ``max_steps`` steps.
     n_blocks, hidden : int, or three ints for the convolutional network
         Blocks and sub-network widths; the papers' by default (8 blocks; 4, 4, 2 for images). If unfolding, those of the
         second part, by default 8 and 32; the first is twice as wide.
@@ -54,7 +54,7 @@ class GIN(ConditionalFlow):
         the data less than the noise are lost in it: lower it to find them.
     n_init : int
         Flows trained at once from different starts; the best by held-out likelihood is kept. Of three or more starts
-        within 0.1 nats of it, the one is kept whose codes agree most with the others.
+        within 0.1 nats of it (0.01 if unfolding), the one is kept whose codes agree most with the others.
     n_factors : int or "auto"
         How many latents are factors, ``n_informative_``. "auto" counts the latents that stand out of the data noise
         and of the fine structure that many latents share (:func:`~unbraid.flows.spectrum.count_above_noise`), and warns
