@@ -106,6 +106,9 @@ def test_factors_of_images_are_found_by_file_name(command, tmp_path):
     assert "'file'" in result.out
     np.testing.assert_allclose(np.load("run/factors.npy"), Z)
     assert codes_of()[3][0] == "2.png"
+    table[["x", "y"]].assign(lamp="on").to_csv("labels.csv", index=False)
+    unnamed = fit(command, "photos", "--factors-from", "labels.csv")
+    assert (unnamed.code, "'0.png'" in unnamed.out, "'lamp'" in unnamed.out) == (0, True, True)
     table[:100].to_csv("labels.csv", index=False)
     refused = fit(command, "photos", "--factors-from", "labels.csv")
     assert (refused.code, "100.png" in refused.err, "'file'" in refused.err) == (2, True, True)

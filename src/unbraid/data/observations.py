@@ -187,13 +187,17 @@ def is_anndata(X: Any) -> bool:
 def observe(X: Any, **evidence: Any) -> Observations:
     """X, which may be Observations already, with further evidence; what is given twice is refused.
 
-    Of an AnnData, evidence may be given by the names of columns of ``obs``; the names of its cells name the rows.
+    Of an AnnData, evidence may be given by the names of columns of ``obs``, covariates by several; the names of its
+    cells name the rows.
     """
     if is_anndata(X):
         from unbraid.data.cells import column_of_cells, values_of_cells
 
         named = {name: value for name, value in evidence.items() if isinstance(value, str)}
         evidence = evidence | {name: column_of_cells(X, column) for name, column in named.items()}
+        several = evidence.get("covariates")
+        if isinstance(several, list | tuple) and several and all(isinstance(column, str) for column in several):
+            evidence["covariates"] = np.column_stack([column_of_cells(X, column) for column in several])
         X = Observations(values_of_cells(X), names=np.asarray(X.obs_names, dtype=str))
     further = {name: value for name, value in evidence.items() if value is not None}
     if not isinstance(X, Observations):
