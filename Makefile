@@ -44,6 +44,7 @@ test: lint
 	OMP_NUM_THREADS=1 $(PY) -m pytest -n 2 --dist worksteal -q --durations=10
 
 test-slow: $(STAMP)
+	$(PY) scripts/browser.py
 	OMP_NUM_THREADS=1 $(PY) -m pytest -m slow -q --durations=10 --timeout 5400
 
 soak: $(STAMP)

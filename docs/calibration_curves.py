@@ -112,7 +112,7 @@ def draw(name, label, points, values, chance):
         axis.tick_params(labelsize=7)
     figure.supxlabel(label, fontsize=9)
     figure.supylabel("score (dotted: chance level)", fontsize=9)
-    figure.savefig(IMAGES / f"calibration-{name}.png", dpi=90)
+    figure.savefig(IMAGES / f"calibration-{name}.png", dpi=180)
     plt.close(figure)
 
 
@@ -137,7 +137,7 @@ def draw_sizes():
         axis.grid(alpha=0.25, which="both")
         axis.tick_params(labelsize=8)
         axis.legend(fontsize=8)
-    figure.savefig(IMAGES / "calibration-mig.png", dpi=90)
+    figure.savefig(IMAGES / "calibration-mig.png", dpi=180)
     plt.close(figure)
 
 

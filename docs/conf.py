@@ -37,6 +37,7 @@ html_theme = "furo"
 html_title = "unbraid"
 html_static_path = ["static"]
 html_css_files = ["unbraid.css"]
+html_js_files = ["accessible.js"]
 html_search_scorer = str(Path(__file__).parent / "search_scores.js")
 html_show_sourcelink = False
 html_math_renderer = "mathml"

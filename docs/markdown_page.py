@@ -28,14 +28,25 @@ def sections(text: str) -> list[nodes.Node]:
         if block.startswith("# ") or not block.strip():
             continue  # the page has its own title
         if heading:
-            depth, title = len(heading[1]), heading[2]
+            depth, title, made = len(heading[1]), *split(heading[2])
             at = {level: section for level, section in at.items() if level < depth}
             section = nodes.section("", nodes.title("", "", *words(title)), ids=[nodes.make_id(title)])
             (at[max(at)] if at else top).append(section)
+            section.extend([paragraph(made)] if made else [])
             at[depth] = section
         else:
             (at[max(at)] if at else top).extend([body(block), *linked_tables(block)])
     return top
+
+
+def split(heading: str) -> tuple[str, str]:
+    """What a section is called, and the command and date behind it in brackets, as a sentence.
+
+    >>> split("Flows (`make bench-flows`, quiet)"), split("0.1.0 (unreleased)")
+    (('Flows', '`make bench-flows`, quiet.'), ('0.1.0 (unreleased)', ''))
+    """
+    found = re.fullmatch(r"(.+?) \((.*`.+`.*)\)", heading)
+    return (found[1], f"{found[2]}.") if found else (heading, "")
 
 
 def body(block: str) -> nodes.Node:

@@ -13,8 +13,13 @@ from sphinx.util import logging
 from sphinx.writers.html5 import HTML5Translator
 
 logger = logging.getLogger(__name__)
-# What docutils does not know, as what it knows: dots, and brackets of a larger size, which are left as they are.
-UNKNOWN = {r"\\dots\b": r"\\ldots", r"\\[bB]ig[lr]?\b": ""}
+# What docutils does not know, as what it knows: dots, brackets of a larger size, which are left as they are, and
+# fractions without braces, of which it takes both digits for one number.
+UNKNOWN = {
+    r"\\dots\b": r"\\ldots",
+    r"\\[bB]ig[lr]?\b": "",
+    r"(\\[td]?frac) ?([0-9A-Za-z])([0-9A-Za-z])": r"\1{\2}{\3}",
+}
 
 
 def check(app: Sphinx, doctree: nodes.document) -> None:

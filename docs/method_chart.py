@@ -71,6 +71,7 @@ STYLE = (
     ".method-chart rect{fill:#eaf1f8;stroke:#3a6ea5}.method-chart .found rect{fill:#eef6ea;stroke:#4a7c3a}"
     ".method-chart text{font:14px sans-serif;fill:#1c2733}.method-chart .small{font-size:12px}"
     ".method-chart .name{font-weight:bold}.method-chart path{stroke:#5a6672;fill:none;stroke-width:1.5}"
+    ".method-chart .word{font-size:12px;fill:currentColor}"
     ".method-chart a text{text-decoration:none}.method-chart a:focus rect,.method-chart a:hover rect{stroke-width:3}"
 )
 
@@ -113,7 +114,7 @@ def _found(row: Row, y: int, address, x: int = RIGHT) -> str:
 
 def _arrow(x1: float, y1: float, x2: float, y2: float, word: str, x: float, y: float) -> str:
     line = f'<path d="M{x1},{y1} L{x2},{y2}" marker-end="url(#tip)"/>'
-    return f'{line}<text class="small" x="{x}" y="{y}">{word}</text>'
+    return f'{line}<text class="word" x="{x}" y="{y}">{word}</text>'
 
 
 def text_list() -> list[str]:

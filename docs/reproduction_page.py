@@ -79,7 +79,11 @@ def _read(name: str) -> dict[str, Any]:
 
 
 def _text(text: str) -> str:
-    return " ".join(text.split()).translate(ESCAPED)
+    """Words of a page, where nothing is markup but `code`."""
+    parts = " ".join(text.split()).split("`")
+    if len(parts) % 2 == 0:  # a backtick without another one
+        return "`".join(parts).translate(ESCAPED)
+    return "".join(f"``{part}``" if i % 2 else part.translate(ESCAPED) for i, part in enumerate(parts))
 
 
 class Lines(SphinxDirective):

@@ -7,6 +7,8 @@ the method assumes: neighbours keep their distances (local isometry), and the co
 are known to us, and we can see whether the choice is right.
 """
 
+import warnings
+
 import numpy as np
 
 import unbraid as ub
@@ -31,8 +33,9 @@ figure = ub.report.plot_selection(
 )
 
 # %%
-# And the truth: the MCC of each neighbourhood size, at the PCA size that was chosen.
+# And the truth: the MCC of each neighbourhood size, at the PCA size that was chosen. The largest neighbourhoods warn.
 
+warnings.simplefilter("ignore", ub.warnings.UnbraidWarning)
 sizes = sorted({c.n_neighbors for c in candidates})
 found = []
 for k in sizes:

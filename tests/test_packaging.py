@@ -1,5 +1,6 @@
 """What is written for other machines: workflows, recipe, image and metadata say what ``pyproject.toml`` says."""
 
+import importlib.util
 import re
 import subprocess
 import sys
@@ -16,16 +17,12 @@ USER = """
 import numpy as np
 
 import unbraid as ub
-from unbraid.diagnosis import diagnose
-from unbraid.metrics.matching import mcc
-from unbraid.spectral.factors import HessianICA
 
 X = np.zeros((10, 2))
-found = diagnose(X)
-verdict: str = found.verdict
-model: HessianICA = HessianICA(2).fit(X)
-score: float = mcc(X, X)
-codes = ub.HessianICA(2).fit_transform(X)
+verdict: str = ub.diagnose(X).verdict
+model: ub.HessianICA = ub.HessianICA(2).fit(X)
+score: float = ub.metrics.mcc(X, X)
+page: ub.report.Report = ub.report.fit_report(model, X)
 """
 
 
@@ -95,7 +92,7 @@ def test_types_are_seen_from_outside(tmp_path):
     """``py.typed`` is installed, a right use passes, and a wrong one is found."""
     pytest.importorskip("mypy")
     (tmp_path / "user.py").write_text(USER, encoding="utf-8")
-    (tmp_path / "wrong.py").write_text(USER + "\nverdict = score\n", encoding="utf-8")
+    (tmp_path / "wrong.py").write_text(f"{USER}verdict = score\nub.HessianICA(tangent_weight=X)\n", encoding="utf-8")
     command = [
         sys.executable,
         "-m",
@@ -111,3 +108,12 @@ def test_types_are_seen_from_outside(tmp_path):
     assert outcome["user.py"].returncode == 0, outcome["user.py"].stdout
     assert outcome["wrong.py"].returncode == 1
     assert "float" in outcome["wrong.py"].stdout
+    assert "tangent_weight" in outcome["wrong.py"].stdout
+
+
+def test_stubs_hold_every_name_that_loads_on_first_use():
+    spec = importlib.util.spec_from_file_location("stubs", ROOT / "scripts" / "stubs.py")
+    stubs = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(stubs)
+    old = [package for package in stubs.LAZY if stubs.place(package).read_text(encoding="utf-8") != stubs.stub(package)]
+    assert not old, "run python scripts/stubs.py"

@@ -132,6 +132,12 @@ def test_other_pairs_do_not_resume_a_run(tmp_path):
         model.fit(X, pairs=pairs[::-1])
 
 
+@pytest.mark.parametrize("pairs", [np.zeros((0, 2), int), np.arange(20)])
+def test_without_a_pair_there_is_nothing_to_learn_from(pairs):
+    with pytest.raises(ValueError, match=facts("pairs", 20, "(m, 2)")):
+        ub.AdaGVAE(3, max_steps=3).fit(world(10)[0], pairs=pairs)
+
+
 def test_a_wrong_grouping_is_refused():
     X, _, pairs = world(10)
     with pytest.raises(ValueError, match=facts("grouping", "sum", "mean", "product")):

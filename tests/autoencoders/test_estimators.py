@@ -162,8 +162,13 @@ def test_vectors_are_standardised_inside_and_given_back_in_their_unit():
 def test_bernoulli_on_vectors_needs_the_unit_interval():
     X = np.random.default_rng(0).random((30, 5))
     assert make("VAE", likelihood="bernoulli").fit(X).reconstruct(X).max() <= 1
-    with pytest.raises(ValueError, match=facts("[0, 1]", "X / 255")):
+    with pytest.raises(ValueError, match=facts("bernoulli", "0 to 1", "column")):
         make("VAE", likelihood="bernoulli").fit(X * 3)
+
+
+def test_rows_of_a_shape_that_no_network_takes_are_refused_for_that():
+    with pytest.raises(ValueError, match=facts((1, 1, 2, 3), "reshape")):
+        make("VAE").fit(3 * np.random.default_rng(0).normal(size=(30, 1, 1, 2, 3)))
 
 
 def test_a_vae_of_a_line_learns_its_dimension():
@@ -227,6 +232,9 @@ def test_bad_codes_are_refused():
         model.inverse_transform(np.zeros((2, 4)))
     with pytest.raises(ValueError, match="NaN"):
         model.inverse_transform(np.full((2, 3), np.nan))
+    for kind in (complex, str):
+        with pytest.raises(ValueError, match="real numbers"):
+            model.inverse_transform(np.zeros((2, 3)).astype(kind))
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,35 @@ def test_the_sum_over_unlike_columns():
     assert made.mean(output)[0, 2] == output[0, 2]
 
 
+@pytest.mark.parametrize("depth", [False, True])
+def test_gaps_have_no_influence_on_loss_and_gradients(depth):
+    """Also in a row without any count, whose depth nobody knows."""
+    made, rng = OfColumns(["gaussian", *KINDS, "poisson", "bernoulli"], depth).double(), np.random.default_rng(2)
+    x = torch.from_numpy(np.c_[rng.normal(size=(N, 3)), rng.poisson(3, (N, 3)), rng.integers(0, 2, N)])
+    gaps = torch.from_numpy(rng.random(x.shape) < 0.3)
+    gaps[0, 3:6] = True
+    x[gaps] = torch.nan
+    found = []
+    for inside in (0.0, 7.0):
+        output = torch.linspace(-1, 1, x.numel()).reshape(x.shape).double()
+        output[gaps] += inside
+        loss = made(output.requires_grad_(), x)
+        found.append([loss, *torch.autograd.grad(loss.sum(), [output, *made.parameters()])])
+        assert (found[-1][1][gaps] == 0).all()
+    for first, second in zip(*found):
+        assert first.isfinite().all()
+        torch.testing.assert_close(first, second)
+
+
+def test_depth_is_that_of_all_counts_of_a_row():
+    """A count must not be told to the decoder by being its own depth."""
+    made = OfColumns(["poisson", "negative-binomial", "negative-binomial"], depth=True)
+    x, output = torch.tensor([[4.0, 1.0, 1.0]]), torch.zeros(1, 3)
+    rate, r = 2.0, made.parts["negative-binomial"].r.detach().numpy()
+    known = -stats.poisson.logpmf(4, rate) - stats.nbinom.logpmf([1, 1], r, r / (r + rate)).sum()
+    assert made(output, x).item() == pytest.approx(known, rel=1e-5)
+
+
 def test_the_fitted_noise_is_that_of_observed_values():
     x = torch.tensor([[0.05, torch.nan], [-0.05, 0.05]])
     found = FittedGaussian(0.01)(torch.zeros(2, 2), x)
@@ -142,7 +171,7 @@ def test_heavy_tails_bend_the_codes_less():
 def test_unlike_columns_are_recognised_saved_and_decoded():
     z, mu, rng = rates(seed=3)
     X = np.c_[rng.poisson(mu[:, :8]), 1e3 * np.log(mu[:, 8:12]), rng.random((400, 3)) < 1 / (1 + 1 / mu[:, 12:])]
-    assert recognised(X) == ["negative-binomial"] * 8 + ["gaussian"] * 4 + ["bernoulli"] * 3
+    assert recognised([X], X) == ["negative-binomial"] * 8 + ["gaussian"] * 4 + ["bernoulli"] * 3
     X = np.c_[X, np.full(400, 7.0)]  # a constant column is left out, and comes back
     model = fitted(X)
     assert model.likelihood_ == "mixed"
@@ -153,8 +182,19 @@ def test_unlike_columns_are_recognised_saved_and_decoded():
     assert 0 <= back[:, 12:15].min() <= back[:, 12:15].max() <= 1
     with pytest.raises(ValueError, match=facts("negative-binomial", "column 0", "-1")):
         model.transform(np.where(np.arange(16) == 0, -1, X))
-    again = fitted(X, likelihood=[*recognised(X[:, :15]), "gaussian"])
+    again = fitted(X, likelihood=[*model.kinds_, "gaussian"])
     np.testing.assert_array_equal(again.transform(X), model.transform(X))
+
+
+def test_rare_values_count_when_columns_are_recognised():
+    rng = np.random.default_rng(0)
+    X = np.c_[rng.poisson(2, (12_000, 6)), np.zeros((12_000, 3))]
+    X[:, 8] = np.nan
+    for column, values in enumerate(([0, 0, 1], [0, 2, 1], [1, 4, 2]), start=6):
+        X[[3, 6, 8], column] = values  # not among the 5,000 rows from which counts are told
+    model = fitted(X, max_steps=2)
+    assert model.kinds_ == ["negative-binomial"] * 6 + ["bernoulli"] + ["negative-binomial"] * 2
+    assert np.isfinite(model.transform(X)).all()
 
 
 @pytest.mark.parametrize(
@@ -164,6 +204,7 @@ def test_unlike_columns_are_recognised_saved_and_decoded():
         ({"likelihood": ["cauchy"] * 15}, facts("cauchy", "student")),
         ({"counts": "depth", "likelihood": "gaussian"}, facts("depth", "gaussian", "poisson")),
         ({"likelihood": "poisson"}, facts("poisson", "column 0")),
+        ({"likelihood": "bernoulli"}, facts("bernoulli", "column", "0 to 1")),
     ],
 )
 def test_what_does_not_fit_is_refused(settings, words):
@@ -241,6 +282,9 @@ def test_gaps_that_cannot_be_learned_from_are_refused():
     empty[:, 2] = np.nan
     with pytest.raises(ValueError, match=facts("column 2", "NaN")):
         fitted(empty, max_steps=2)
+    model = fitted(np.where(X > 2, np.nan, X), max_steps=2)
+    with pytest.raises(ValueError, match=facts("2 rows", "NaN")):
+        model.transform(np.full((2, 5), np.nan))
     with pytest.raises(ValueError, match=facts("NaN", "PCAICA")):
         ub.AdditiveVAE(2, max_steps=2).fit(np.where(X > 2, np.nan, X))
 
@@ -275,13 +319,16 @@ def test_covariates_are_inputs_so_that_codes_do_not_carry_them(cls, tmp_path):
     assert correlation(X[500:], model.reconstruct(new)) > 0.95
     at_mean = model.inverse_transform(model.transform(new))
     assert correlation(clean[500:] - clean.mean(0), at_mean - at_mean.mean(0)) > 0.9
-    moved = model.inverse_transform(ub.Observations(np.zeros((3, 2)), covariates=["mo", "tu", "we"]))
+    moved_codes = ub.Observations(np.zeros((3, 2)), covariates=["mo", "tu", "we"])
+    moved = model.inverse_transform(moved_codes)
     assert correlation(np.stack([X[batch == b].mean(0) for b in range(3)]), moved) > 0.95
     np.testing.assert_array_equal(
         model.transform(X[:500]), model.transform(ub.Observations(X[:500], covariates=days[:500]))
     )
     back = ub.load(model.save(tmp_path / "run"))
     np.testing.assert_array_equal(back.transform(new), model.transform(new))
+    with pytest.raises(ValueError, match="no covariates"):
+        fitted(X, max_steps=2).inverse_transform(moved_codes)
     assert "covariates explain" in [fact.name for fact in model.summary().facts]
     with pytest.raises(ValueError, match=facts("100", "covariates=")):
         model.transform(X[500:])

@@ -115,3 +115,9 @@ def test_evidence_that_contradicts_itself_is_refused(command, recording):
     refused(command(*command_, "--method", "pca-ica", "--condition", "one"), "1 condition")
     refused(command(*command_, "--time", "c"), "time", "rows 0 and 2")
     refused(command("fit", "shapes-xy", "--condition", "c"), "--condition", "shapes-xy")
+
+
+def test_words_are_no_known_factors(command, recording):
+    words = np.where(np.arange(N) < 20, "high", "")
+    save("x.csv", np.c_[recording[1].astype(str), words], ["1st,2nd,3rd,4th,level"])
+    refused(command("diagnose", "x.csv", "--labels", "level", "--labelled-rows"), "level", "high", "--condition")

@@ -65,6 +65,22 @@ def test_row_names_travel_to_codes_report_and_explorer(command):
     assert [line.split(",")[0].strip('"') for line in space.table(0).splitlines()[1:]] == names
 
 
+def test_column_names_travel_to_report_and_explorer(command, monkeypatch):
+    from unbraid.report import meaning
+
+    named = []
+    draw = meaning.plot_loadings
+    monkeypatch.setattr(
+        meaning, "plot_loadings", lambda found, **given: named.extend(found.feature_names) or draw(found, **given)
+    )
+    pandas.DataFrame(X, columns=list("abcdef")).to_csv("t.csv", index=False)
+    assert fit(command, "t.csv").code == 0
+    assert named == read(Path("run")).columns == list("abcdef")
+    (shown,) = workspace_of(["run"]).overview()["runs"]
+    lines = " ".join(value for name, value, _ in shown["facts"] if name.startswith("code "))
+    assert any(f"{letter} " in lines for letter in "abcdef"), lines
+
+
 def test_rows_that_are_left_out_are_left_out_of_what_is_known(command):
     table = X.copy()
     table[[3, 50], 2] = -200
@@ -90,6 +106,9 @@ def test_factors_of_images_are_found_by_file_name(command, tmp_path):
     assert "'file'" in result.out
     np.testing.assert_allclose(np.load("run/factors.npy"), Z)
     assert codes_of()[3][0] == "2.png"
+    table[["x", "y"]].assign(lamp="on").to_csv("labels.csv", index=False)
+    unnamed = fit(command, "photos", "--factors-from", "labels.csv")
+    assert (unnamed.code, "'0.png'" in unnamed.out, "'lamp'" in unnamed.out) == (0, True, True)
     table[:100].to_csv("labels.csv", index=False)
     refused = fit(command, "photos", "--factors-from", "labels.csv")
     assert (refused.code, "100.png" in refused.err, "'file'" in refused.err) == (2, True, True)

@@ -4,9 +4,12 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.decomposition import FastICA
 from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import unbraid as ub
@@ -105,7 +108,7 @@ def test_segments_give_the_squares_of_sources():
         ("infonce", {"y": np.repeat(["a", "b"], 20)}, 40 * 8),
         ("infonce", {"y": np.linspace(0, 1, 40)}, 40 * 8),
         ("permutation", {"time": np.arange(40)}, 39),
-        ("segments", {"y": np.repeat(["a", "b"], 20)}, 0),
+        ("segments", {"y": np.repeat(["a", "b", "c"], [20, 10, 10])}, 0),
         ("segments", {"time": np.arange(40)}, 0),
     ],
 )
@@ -117,6 +120,25 @@ def test_every_kind_of_evidence_is_saved_with_the_model(objective, evidence, cou
     loaded = ub.load(model.save(tmp_path / "run"))
     np.testing.assert_array_equal(loaded.transform(X), model.transform(X))
     assert loaded.summary().facts == model.summary().facts
+
+
+@quietly
+@pytest.mark.filterwarnings("ignore:UB251")
+def test_y_is_left_to_the_next_step_of_a_pipeline_where_other_evidence_is_given():
+    z = X[:, 0]
+    alone = ub.Contrastive(2, null=1, **QUICK).fit(X, time=np.arange(40))
+    beside = ub.Contrastive(2, null=1, **QUICK).fit(X, z, time=np.arange(40))
+    assert (beside.positives_, set(beside.evidence_), beside.null_) == ("time", {"time"}, alone.null_)
+    np.testing.assert_array_equal(beside.transform(X), alone.transform(X))
+    both = ub.Observations(X, labels=z, time=np.arange(40))
+    with pytest.raises(ValueError, match=facts("labels", "time")):
+        ub.Contrastive(2, **QUICK).fit(both)
+    with config_context(enable_metadata_routing=True):
+        model = ub.Contrastive(2, null="off", **QUICK).set_fit_request(time=True)
+        search = GridSearchCV(
+            make_pipeline(model, LinearRegression()), {"contrastive__n_factors": [1, 2]}, cv=3, error_score="raise"
+        )
+        assert search.fit(X, z, time=np.arange(40)).best_estimator_[0].positives_ == "time"
 
 
 @quietly
@@ -182,6 +204,9 @@ def test_evidence_that_says_nothing_is_warned_of():
     assert model.summary().concerns == model.concerns_ != []
     with pytest.warns(AssumptionWarning, match=facts("UB123")):
         ub.Contrastive(2, objective="segments", **QUICK).fit(rows, rng.integers(5, size=2000))
+    first = np.arange(2000) < 1000
+    with pytest.warns(AssumptionWarning, match=facts("UB104", 2, 3)):
+        ub.Contrastive(2, objective="segments", **QUICK).fit(rows * np.where(first, 1, 3)[:, None], first)
 
 
 @pytest.mark.parametrize(("law", "sparse"), [("laplace", True), ("gauss", False)])

@@ -5,7 +5,7 @@ import pytest
 
 import unbraid as ub
 from tests.facts import facts
-from unbraid.data.covariates import Adjustment
+from unbraid.data.covariates import Adjustment, Design
 
 N, FEATURES = 600, 60
 pytestmark = pytest.mark.filterwarnings("ignore:UB")
@@ -88,14 +88,20 @@ def test_diagnosis_and_fit_pass_covariates_on():
 @pytest.mark.parametrize(
     ("covariates", "words"),
     [
-        (np.r_[np.zeros(598), 1, 1], ("'1.0'", 2, 5)),
+        (np.r_[np.zeros(598), 1, 1], ("'1'", 2, 5)),
         (np.ones(600), ("the same",)),
-        (np.array([f"row {i}" for i in range(600)]), ("600", "levels")),
+        (np.array([f"row {i}" for i in range(600)]), ("600", "levels", "'row 0'")),
     ],
 )
 def test_covariates_that_say_nothing_are_refused(covariates, words):
     with pytest.raises(ValueError, match=facts(*words)):
         ub.HessianICA(2).fit(world(5)[2], covariates=covariates)
+
+
+@pytest.mark.parametrize("kind", [int, float, bool, str, object])
+def test_levels_are_the_same_in_any_type(kind):
+    given = np.arange(20) % 2
+    np.testing.assert_array_equal(Design.of(given)(given.astype(int if kind is str else kind)), Design.of(given)(given))
 
 
 def test_gaps_and_covariates_do_not_go_together():

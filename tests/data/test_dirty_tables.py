@@ -59,6 +59,10 @@ DIAL, ROWS = [1, 2, 3, 9999] * 10, np.arange(40)
 PASCAL = X * [1e5, 1, 1, 1, 1, 1]
 AXIS = [str(400 + i) for i in range(32)]
 SPECTRA = np.random.default_rng(1).uniform(size=(40, 32))
+RANKS = np.argsort(X, axis=0)
+LARGE = np.round(20000 * X + 1000.25, 2)
+QUOTED = [[f'"{v:,.2f}"' for v in row] for row in LARGE]
+POINTED = [[f"{v:,.2f}".translate({44: 46, 46: 44}) for v in row] for row in LARGE]
 EMPTIER = text(X, sep=";").replace("\n", ";;\n") + 2 * (7 * ";" + "\n")
 
 # What is written; options; the numbers and the names of columns that are read; what is told about it.
@@ -111,13 +115,32 @@ READ = {
     "a dial of few values": (with_column("dial", DIAL), {}, np.c_[DIAL, X], ["dial", *NAMES], ["dial", "%"]),
     "a column in another unit": (text(PASCAL), {}, PASCAL, NAMES, ["a", "100.0 %"]),
     "repeated rows": (text(np.vstack([X, X[:2]])), {}, np.vstack([X, X[:2]]), NAMES, ["2 rows"]),
-    "true and false": (with_column("on", X[:, 0] > 0.5, 6), {}, np.c_[X, X[:, 0] > 0.5], [*NAMES, "on"], None),
+    "true and false": (with_column("on", X[:, 0] > 0.5, 6), {}, np.c_[X, X[:, 0] > 0.5], [*NAMES, "on"], ["on", 2]),
+    "bars": (text(X, sep="|"), {}, X, NAMES, None),
+    "an identifier in one word": (with_column("SampleID", RNG.permutation(5000)[:40]), {}, X, NAMES, ["SampleID"]),
+    "patients who come again": (with_column("PatientID", 100 + ROWS // 3), {}, X, NAMES, ["PatientID"]),
+    "the rows in another order": (with_column("q", RNG.permutation(40)), {}, X, NAMES, ["'q'"]),
+    "hours of the day": (with_column("hour", ROWS % 24), {}, X, NAMES, ["'hour'"]),
+    "dates as whole numbers": (with_column("x", 20200101 + ROWS // 2), {}, X, NAMES, ["'x'", "--time"]),
+    "days of a spreadsheet": (with_column("x", np.round(44000 + ROWS / 24, 5)), {}, X, NAMES, ["'x'"]),
+    "text below the table": (text(X) + "Exported by LabTool 3.2\n", {}, X, NAMES, ["LabTool"]),
+    "a remark between rows": (text(X[:9]) + "# pause\n" + text(X[9:], None), {}, X, NAMES, ["pause"]),
+    "the header once more": (text(X[:20]) + text(X[20:]), {}, X, NAMES, ["header"]),
+    "thousands with commas": (text(QUOTED), {}, LARGE, NAMES, ["'.'"]),
+    "thousands with points": (text(POINTED, sep=";"), {}, LARGE, NAMES, ["','"]),
+    "ranks": (text(RANKS), {}, RANKS, NAMES, None),
+    "decimal commas in quotes": (text([[f'"{v}"' for v in row] for row in commas(X)]), {}, X, NAMES, ["','"]),
+    "minus signs of a typesetter": (text(-X).replace("-", "\u2212"), {}, -X, NAMES, ["\u2212"]),
+    "wavelengths that repeat": (text(X, [400, 400, 410, 420, 430, 440]), {}, X, None, ["400, 400"]),
 }  # fmt: skip
 
 # What is written; options; what the error must name.
 REFUSED = {
     "-200": (text(MARKED), {}, ["-200", "'b'", "'e'", "missing=-200"]),
     "9999": (text(with_cells(9999)), {}, ["9999", "'b'"]),
+    "-999.25 of well logs": (text(with_cells(-999.25, [(3, 1), (7, 1), (9, 1)])), {}, ["-999.25", "'b'"]),
+    "a sum below the table": (text(X) + "Mean,.5,.5,.5,.5,.5\n", {}, ["'a'", "'Mean'"]),
+    "thousands or decimals": (text([["1,234"] * 6] * 40, sep=";") + "x;1;1;1;1;1\n", {}, ["'a'"]),
     "another number, far off": (text(with_cells(-77, [(3, 1), (7, 1), (9, 1)])), {}, ["-77", "'b'"]),
     "text among numbers": (text(with_cells("<0.05", [(3, 1)])), {}, ["'b'", "'<0.05'", "missing="]),
     "units in the cells": (with_column("dose", [f"{i % 5} mg" for i in range(40)]), {}, ["dose", "exclude='dose'"]),

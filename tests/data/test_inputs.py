@@ -60,6 +60,14 @@ def test_frames_have_names():
     assert Rows(pandas.DataFrame(TABLE)).names is None
 
 
+def test_the_missing_values_of_nullable_columns_are_gaps():
+    frame = pandas.DataFrame({"a": [1, 2, 3], "b": [0.5, 1.5, 2.5]}).convert_dtypes()
+    frame.iloc[1, 0] = pandas.NA
+    np.testing.assert_array_equal(Rows(frame, gaps=True).array(), [[1, 0.5], [np.nan, 1.5], [3, 2.5]])
+    with pytest.raises(ValueError, match="NaN"):
+        Rows(frame).array()
+
+
 def test_a_list_of_images_is_a_stack_whatever_their_number():
     """A list of two HxW images used to be read as two blocks of rows."""
     for images in (

@@ -49,6 +49,8 @@ def test_it_cannot_be_changed():
         ({"labels": np.zeros(N - 1)}, r"labels.*\(11,\).*12"),
         ({"labels": np.zeros((N, 2, 2))}, r"labels.*\(12, 2, 2\)"),
         ({"labels": np.zeros(N, complex)}, "labels.*complex128"),
+        ({"labels": [[0.1, 0.2], None] * (N // 2)}, "labels.*12 entries of different lengths.*NaN"),
+        ({"labels": np.where(np.arange(N) < 3, np.inf, np.nan)}, "labels.*infinite in 3.*NaN"),
         ({"pairs": np.zeros((4, 3), int)}, r"pairs.*\(4, 3\)"),
         ({"pairs": [[0.0, 1.0]]}, "pairs.*float64"),
         ({"pairs": [[0, N]]}, "0 to 12.*0 to 11"),
@@ -168,9 +170,29 @@ def test_a_list_of_unequal_recordings_is_read_as_recordings():
     own = ub.Observations(parts, time=[np.arange(400), np.arange(900, 1150)])
     assert own.time.tolist() == [*range(400), *range(900, 1150)]
 
+    clocks = [np.arange(400), np.arange(250)]  # each begins at 0
+    dates = [np.datetime64("2024-01-01") + clock for clock in clocks]
+    for times in (clocks, dates):
+        np.testing.assert_array_equal(steps(ub.Observations(parts, time=times).time), steps(named.time))
+
     fits = [ub.fit(X, "pca-ica", n_factors=2, random_state=0) for X in (parts, named)]
     assert fits[0].rotation == "time"
     np.testing.assert_array_equal(fits[0].transform(parts), fits[1].transform(named.X))
+
+
+def test_times_tell_recordings_of_one_length_from_pictures():
+    parts = [np.random.default_rng(i).normal(size=(40, 3)) for i in range(2)]
+    named = ub.Observations.recordings(parts)
+    for time in ([np.arange(40)] * 2, [list(range(40))] * 2, named.time):
+        known = ub.Observations(parts, time=time)
+        np.testing.assert_array_equal(known.X, named.X)
+        np.testing.assert_array_equal(steps(known.time), steps(named.time))
+    with pytest.raises(ValueError, match=facts("times", (2, 30), 2)):
+        ub.Observations(parts, time=[np.arange(30)] * 2)
+    with pytest.raises(ValueError, match=facts(2, "pictures", (40, 3), "ub.Observations.recordings(X)")):
+        ub.diagnose(parts)
+    trials = list(np.random.default_rng(0).normal(size=(40, 5, 3)))
+    assert any("ub.Observations.recordings(X)" in reason for reason in ub.diagnose(trials).reasons)
 
 
 def test_lists_that_are_no_recordings():

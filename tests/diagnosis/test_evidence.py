@@ -155,6 +155,27 @@ def test_a_fit_says_why_it_does_not_use_what_was_given(gaussian, evidence, why):
     assert any(words in reason for reason in model.diagnosis_.reasons)
 
 
+@pytest.mark.parametrize(
+    ("evidence", "why"),
+    [
+        ({"time": np.arange(N)}, "autocorrelation"),
+        ({"pairs": np.c_[: N // 2, N // 2 : N]}, "pair_sparsity"),
+        ({"pairs": np.zeros((0, 2), int)}, "pair_sparsity"),
+        ({"labels": np.zeros(N, int)}, "evidence_turn"),
+        ({"labels": np.full(N, np.nan)}, "labelled_rows"),
+        ({"labels": np.arange(N) % 3}, None),
+    ],
+)
+def test_a_mistake_is_told_even_where_the_codes_do_without_the_evidence(evidence, why):
+    X = np.random.default_rng(0).uniform(size=(N, 2)) @ MIX
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = ub.fit(X, random_state=0, **evidence).diagnosis_
+    said = [str(warning.message) for warning in caught if "UB110" in str(warning.message)]
+    assert (found.verdict, len(said)) == ("yes", why is not None)
+    assert why is None or found[why].words in said[0]
+
+
 def test_numbers_among_none_are_known_factors_and_words_are_refused(gaussian):
     one = [float(value) if i < 20 else None for i, value in enumerate(gaussian[:, 0])]
     assert ub.diagnose(gaussian @ MIX, one).rotation == "labels"

@@ -10,6 +10,8 @@ from urllib.parse import unquote
 import pytest
 from docutils import nodes
 
+from tests.conftest import SCRIPT, script
+
 pytest.importorskip("sphinx")
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -31,6 +33,11 @@ def test_formulas_become_mathml(mathml):
     both = mathml.formulas(nodes.math_block("", "a = \\big( b \\big)\n\nc = 1"))
     assert len(both) == 2
     assert all('display="block"' in formula for formula in both)
+
+
+def test_a_fraction_without_braces_has_two_parts(mathml):
+    (plain,), (braced,) = (mathml.formulas(nodes.math("", text)) for text in (r"\frac12 x", r"\frac{1}{2} x"))
+    assert plain == braced
 
 
 def test_a_formula_that_is_not_understood_is_told(mathml):
@@ -105,6 +112,13 @@ def test_the_search_finds_the_name_or_the_question_first(built, page, words, fir
     assert Path(page.locator("ul.search li a").first.get_attribute("href")).name.partition(".html")[0] == first.lower()
 
 
+AXED = [
+    *("index.html", "quickstart.html", "compare.html", "which-method.html", "benchmarks.html", "search.html"),
+    *("auto_examples/index.html", "case-studies/rat.html", "reference/unbraid.hessianica.html"),
+    *("reproductions/gin.html", "theory/hessian-ica.html", "tutorials/images.html"),
+]
+
+
 def pages_of(built):
     return sorted(
         path for path in built.rglob("*.html") if path.relative_to(built).parts[0] not in ("_modules", "_static")
@@ -122,6 +136,22 @@ def test_no_page_scrolls_sideways_on_a_phone(built, browser):
             wide.append(str(path.relative_to(built)))
     context.close()
     assert not wide
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1300), ("dark", 390)])
+def test_axe_finds_no_serious_fault(built, browser, scheme, width):
+    axe = script().axe()
+    assert axe, f"this test needs axe-core: run {SCRIPT}"
+    context = browser.new_context(viewport={"width": width, "height": 844}, color_scheme=scheme)
+    page, faults = context.new_page(), []
+    for name in AXED:
+        page.goto((built / name).as_uri())
+        page.evaluate(axe.read_text(encoding="utf-8"))
+        found = page.evaluate("axe.run()")["violations"]
+        faults += [f"{name}: {v['id']}" for v in found if v["impact"] in ("serious", "critical")]
+    context.close()
+    assert not faults
 
 
 @pytest.mark.slow

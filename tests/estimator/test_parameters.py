@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from unbraid.estimator.base import Having, Number, Whole, check_parameter
+from unbraid.estimator.parameters import Having, Number, Whole, check_parameter
 from unbraid.methods import METHODS
 from unbraid.testing.data import needed_evidence
 

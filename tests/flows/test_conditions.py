@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+import unbraid as ub
 from tests.facts import facts
 from unbraid.data.labels import parse_labels, warn_of_few_conditions
 from unbraid.flows.checks import class_groups, warn_of_small_classes
@@ -131,6 +132,15 @@ def test_warnings_have_figures():
         warn_of_few_conditions(3, 2)
     with pytest.warns(AssumptionWarning, match=facts("UB103", "1 of 2", 8, "25%")):
         warn_of_small_classes(np.array([0] * 100 + [1] * 8), np.array([0, 1]))
+
+
+def test_few_conditions_of_a_flow_that_needs_none():
+    X, quick = np.random.default_rng(0).normal(size=(60, 2)), {"max_steps": 2, "random_state": 0, "null": "off"}
+    ub.RealNVP(**quick).fit(X)
+    with pytest.raises(ValueError, match=facts("one class", "[0]", "RealNVP")):
+        ub.RealNVP(**quick).fit(X, np.zeros(60, int))
+    with pytest.warns(AssumptionWarning, match=facts("UB104", 2, 5)):
+        ub.RealNVP(**quick).fit(X * np.where(np.arange(60) < 30, 1, 3)[:, None], np.arange(60) // 30)
 
 
 def test_groups_of_classes():

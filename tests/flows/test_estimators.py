@@ -376,12 +376,19 @@ def test_wrong_data(X, labels, message):
 @pytest.mark.parametrize(
     "wrong",
     [{"latent": "cauchy"}, {"engine": "gpu"}, {"architecture": "mlp"}, {"noise": -1}, {"noise": "big"},
-     {"max_steps": 0}, {"learning_rate": 0}, {"condition": "labels"}, {"n_factors": 99}, {"clamp": "none"}],
+     {"max_steps": 0}, {"learning_rate": 0}, {"condition": "labels"}, {"n_factors": 99}, {"clamp": "none"},
+     {"hidden": (4, 4, 4)}, {"n_blocks": [2]}],
 )  # fmt: skip
 @quiet
 def test_wrong_parameters(wrong, data):
     with pytest.raises(ValueError, match=facts(*wrong, *wrong.values())):
         ub.GIN(**{**QUICK, **wrong}).fit(*data)
+
+
+@pytest.mark.parametrize("sizes", [{"hidden": 8}, {"n_blocks": (2, 2)}])
+def test_the_convolutional_network_has_three_sizes(sizes):
+    with pytest.raises(ValueError, match=facts(*sizes, "three", (1, 8, 8))):
+        ub.GIN(**QUICK, **sizes).fit(np.random.default_rng(0).random((30, 8, 8)), np.arange(30) % 2)
 
 
 @quiet

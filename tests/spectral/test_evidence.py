@@ -212,6 +212,16 @@ def test_pairs_that_never_change_a_factor_are_refused(noise):
     assert mcc(z, fitted("pairs", X, pairs=np.c_[:400, 400:800]).transform(X)) > 0.98
 
 
+def test_pairs_whose_noise_alone_shows_a_factor_do_not_determine_it():
+    """All of them pass for two directions, and some halves do not."""
+    rng = np.random.default_rng(3)
+    z = rng.normal(size=(800, 2))
+    z[400:, 1] = z[:400, 1]
+    X = z @ [[0.8, 0.6], [-0.6, 0.8]] + 0.2 * rng.normal(size=(800, 2))
+    with pytest.warns(AssumptionWarning, match=facts("UB109", "pairs")):
+        ub.PCAICA(2, rotation="pairs", null="off", random_state=0).fit(X, pairs=np.c_[:400, 400:800])
+
+
 def test_pairs_of_one_point_are_left_out_and_said():
     z, _, also = world("pairs", 800)
     X = np.concatenate([z, z[:50]]) @ MIX

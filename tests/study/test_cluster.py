@@ -179,7 +179,7 @@ def test_chaos(tmp_path, small_disk, start):
     with pytest.raises(OSError, match=facts("Errno 28")):
         fill(ballast)
     assert run.process.wait(240) == 2, run.log.read_text()
-    assert "Errno 28" in run.log.read_text()
+    assert "No space left on device" in run.log.read_text()  # of the store, or of the checkpoint, which comes first
     ballast.unlink()
     tell(f"disk full at {done_in(store)} runs")
 

@@ -25,7 +25,9 @@ def watched(kind: type[VAE], marks: Container[int], X: np.ndarray, look: Look) -
     has them all when it is resumed.
     """
 
-    class Watched(kind):
+    base: Any = kind  # a class that is not known before cannot be inherited from, for a type checker
+
+    class Watched(base):
         def _objective(
             self, batch: Batch, networks: nn.ModuleDict, points: Points, schedule: Schedule
         ) -> Iterator[Loss]:

@@ -25,14 +25,22 @@ MEDIA_TYPES = ("image/png", "application/json")  # of pictures, and of curves
 
 @dataclass(frozen=True)
 class Examples:
-    """Rows (n, ...) as the model sees them, pictures in [0, 1], their codes (n, d), and their names or None."""
+    """Rows (n, ...) as the model sees them, pictures in [0, 1], their codes (n, d), and names of rows and columns or
+    None."""
 
     rows: NDArray
     codes: NDArray
     names: NDArray | None = None
+    columns: list[str] | None = None
 
 
-def keep(run: Path, rows: NDArray, codes: NDArray | None, names: NDArray | None = None) -> None:
+def keep(
+    run: Path,
+    rows: NDArray,
+    codes: NDArray | None,
+    names: NDArray | None = None,
+    columns: list[str] | None = None,
+) -> None:
     """Keep some rows and their codes in a run, and forget what belonged to an earlier one.
 
     Values that are whole 255ths, as those of pictures stored as bytes are, take a byte each.
@@ -47,7 +55,9 @@ def keep(run: Path, rows: NDArray, codes: NDArray | None, names: NDArray | None 
     whole = kept.ndim > 2 and np.array_equal(bytes_of.astype(np.float32) / np.float32(255), kept)
     with written_whole(run / EXAMPLES) as part:
         arrays: dict[str, Any] = {"rows": bytes_of if whole else kept, "codes": codes[chosen]}
-        np.savez_compressed(part, **arrays if names is None else arrays | {"names": names[chosen]})
+        arrays |= {} if names is None else {"names": names[chosen]}
+        arrays |= {} if columns is None else {"columns": np.array(columns, dtype=str)}
+        np.savez_compressed(part, **arrays)
 
 
 def some_rows(rows: NDArray) -> NDArray[np.intp]:
@@ -69,12 +79,13 @@ def read(run: Path) -> Examples | None:
     try:
         with np.load(path, allow_pickle=False) as file:
             rows, codes = file["rows"], file["codes"]
-            names = file.get("names")
+            names, columns = file.get("names"), file.get("columns")
     except (ValueError, KeyError, OSError, EOFError, BadZipFile) as error:
         raise NotARunError(run, f"{EXAMPLES} cannot be read ({error})", "Fit it again.") from error
     if len(rows) != len(codes) or codes.ndim != 2 or (names is not None and names.shape != (len(rows),)):
         raise NotARunError(run, f"{EXAMPLES} holds {len(rows)} rows and codes of shape {codes.shape}", "Fit it again.")
-    return Examples(rows.astype(np.float32) / np.float32(255) if rows.dtype == np.uint8 else rows, codes, names)
+    shown = rows.astype(np.float32) / np.float32(255) if rows.dtype == np.uint8 else rows
+    return Examples(shown, codes, names, None if columns is None else columns.tolist())
 
 
 class Names:

@@ -14,6 +14,7 @@ from unbraid.app.kept import read, some_rows
 from unbraid.app.view import Look, View, title_of_view, view_of
 from unbraid.data.observations import Observations
 from unbraid.data.rows import Rows
+from unbraid.data.sources import column_names
 from unbraid.metrics.kinds import columns_of
 from unbraid.report.html import sentence
 
@@ -234,7 +235,7 @@ def workspace_of(models: Sequence[Any], X: Any = None) -> Workspace:
     views = [view_of(model) for model in models]
     if X is not None:
         rows, names = _some_of(X)
-        return Workspace(rows, views, names=names)
+        return Workspace(rows, [_with_columns(view, column_names(X)) for view in views], names=names)
     kept = [None if view.folder is None else read(view.folder) for view in views]
     found = next((examples for examples in kept if examples is not None), None)
     if found is None:
@@ -246,7 +247,12 @@ def workspace_of(models: Sequence[Any], X: Any = None) -> Workspace:
     if len(set(shapes.values())) > 1:
         listed = ", ".join(f"{name}: {shape}" for name, shape in shapes.items())
         raise ValueError(f"the data of these runs have different shapes ({listed}); explore them one by one.")
+    views = [_with_columns(view, found.columns) for view in views]
     return Workspace(found.rows, views, found.codes if kept[0] is found else None, found.names)
+
+
+def _with_columns(view: View, columns: list[str] | None) -> View:
+    return view if view.features is not None or columns is None else replace(view, features=columns)
 
 
 def _some_of(X: Any) -> tuple[NDArray, NDArray | None]:

@@ -12,7 +12,7 @@ from unbraid.autoencoders.decomposition import gaussian_kl
 from unbraid.autoencoders.likelihood import FittedGaussian, Likelihood
 from unbraid.autoencoders.presets import Preset
 from unbraid.autoencoders.vae import Posterior
-from unbraid.estimator.base import Hint, Number
+from unbraid.estimator.parameters import Hint, Number
 from unbraid.training.batches import Batch
 from unbraid.training.trainer import Schedule
 

@@ -14,7 +14,7 @@ from unbraid.autoencoders.base import AutoencoderEstimator
 from unbraid.autoencoders.presets import PRESETS
 from unbraid.autoencoders.summary import of_parts
 from unbraid.autoencoders.vae import VAE
-from unbraid.estimator.base import COUNT
+from unbraid.estimator.parameters import COUNT
 from unbraid.estimator.summary import Summary
 from unbraid.networks.autoencoder import Additive
 from unbraid.runtime.progress import bar
@@ -92,7 +92,9 @@ class SumOfParts(AutoencoderEstimator):
         with bar("starts", total=self.n_init * steps, show=self.progress) as advance:
             for i in range(self.n_init):
                 generator = torch.Generator().manual_seed((seed + i * STRIDE) % 2**63)
-                networks = first if i == 0 else self._whole(self._networks(self._network_shape, preset, generator))
+                networks = first
+                if i:
+                    networks = self._whole(self._networks(self._network_shape, preset, generator), points)
                 objective = partial(self._objective, networks=networks, points=points, schedule=short)
                 source = Batches(points, schedule.batch_size, seed, device)
                 trainer = Trainer(networks, self._groups(preset), objective, source, short, device)

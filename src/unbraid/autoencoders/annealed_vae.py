@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from unbraid.autoencoders.vae import VAE, Posterior
-from unbraid.estimator.base import COUNT, Number
+from unbraid.estimator.parameters import COUNT, Number
 from unbraid.training.trainer import Schedule
 
 

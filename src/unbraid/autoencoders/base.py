@@ -9,7 +9,7 @@ import torch
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
-from unbraid.autoencoders.columns import COUNTED, OF_COLUMNS, OfColumns, check_values, likelihood_of, recognised
+from unbraid.autoencoders.columns import COUNTED, OF_COLUMNS, SCALED, OfColumns, check_values, likelihood_of, recognised
 from unbraid.autoencoders.counted import Poisson
 from unbraid.autoencoders.graphs import DecoderGraph
 from unbraid.autoencoders.likelihood import Gaussian, Likelihood
@@ -17,10 +17,10 @@ from unbraid.autoencoders.presets import PRESETS
 from unbraid.autoencoders.summary import summary_of
 from unbraid.data.counts import SEEN
 from unbraid.data.covariates import Design, Remembered
-from unbraid.data.gaps import share_missing
+from unbraid.data.gaps import refuse_empty_rows, share_missing
 from unbraid.data.observations import Observations, data_of
 from unbraid.data.rows import Rows
-from unbraid.estimator.base import check_parameter
+from unbraid.estimator.parameters import check_parameter
 from unbraid.estimator.summary import Summary
 from unbraid.export.graphs import Graphs
 from unbraid.networks.layout import as_rows, parted
@@ -142,9 +142,7 @@ class AutoencoderEstimator(EncoderEstimator):
         self
         """
         points = self._points(X)
-        self._sample = _some(points.rows) if set(self.kinds_ or ()) & set(COUNTED) else None
         self._fit(points)
-        self.__dict__.pop("_sample", None)
         if self.conditions_ is not None:
             self.explained_by_covariates_ = self._explained(points.rows)
         return self
@@ -195,9 +193,10 @@ class AutoencoderEstimator(EncoderEstimator):
     def _checked(self, rows: Rows) -> Rows:
         """Rows that are refused where the fit had no gaps, or the likelihood does not allow their values."""
         rows.gaps = self.missing_ > 0
-        rows.in_unit_interval |= self.likelihood_ == "bernoulli"
-        if self.kinds_ and self.likelihood_ not in ("bernoulli", "gaussian", "student"):
-            rows.scale = partial(_allowed, kinds=self.kinds_)
+        rows.in_unit_interval |= self.likelihood_ == "bernoulli" and self.kinds_ is None
+        kinds = self.kinds_ or []
+        if rows.gaps or not set(kinds) <= set(SCALED):
+            rows.scale = partial(_allowed, kinds=kinds)
         return rows
 
     def _kinds_of(self, rows: Rows) -> list[str]:
@@ -208,19 +207,19 @@ class AutoencoderEstimator(EncoderEstimator):
                 raise ValueError(
                     f"likelihood lists {len(self.likelihood)} columns, X has {self.n_features_in_}. Give one for each."
                 )
-            return list(np.asarray(self.likelihood)[slice(None) if rows.columns is None else rows.columns])
+            return np.asarray(self.likelihood)[slice(None) if rows.columns is None else rows.columns].tolist()
         if self.likelihood != "auto":
             return [self.likelihood] * n
         whole = self._recognises and not rows.endless
-        return recognised(_some(rows)) if whole else ["gaussian"] * n
+        return recognised(rows, _some(rows)) if whole else ["gaussian"] * n
 
     def _standardise(self, points: Points) -> None:
         """Numbers get mean 0; counts, and 0 and 1, stay as they are."""
         kinds = np.asarray(self.kinds_ or ())
-        if np.isin(kinds, ("gaussian", "student")).any() or self.kinds_ is None:
+        if np.isin(kinds, SCALED).any() or self.kinds_ is None:
             super()._standardise(points)
         if self.likelihood_ == "mixed":
-            raw = ~np.isin(kinds, ("gaussian", "student"))
+            raw = ~np.isin(kinds, SCALED)
             self.center_ = points.center = np.where(raw, 0.0, self.center_)
             self.scale_ = points.scale = np.where(raw, 1.0, self.scale_)
 
@@ -245,7 +244,7 @@ class AutoencoderEstimator(EncoderEstimator):
         """The likelihood of numbers that are all Gaussian."""
         return Gaussian()
 
-    def _whole(self, networks: nn.ModuleDict) -> nn.ModuleDict:
+    def _whole(self, networks: nn.ModuleDict, points: Points | None = None) -> nn.ModuleDict:
         """The networks with a view of the rows for the encoder, and the likelihood."""
         shape, kinds = self._network_shape, self.kinds_ or ()
         depth, counted = self.counts == "depth", np.isin(kinds, COUNTED)
@@ -259,9 +258,8 @@ class AutoencoderEstimator(EncoderEstimator):
             marks = self.missing_ > 0 and self.encoder is None
             seen = Seen(networks["encoder"], shape[0], marks=marks, counts=bool(counted.any()), depth=depth)
             networks["encoder"] = seen
-            sample = vars(self).get("_sample")
-            if sample is not None:
-                seen.start(counted, sample)
+            if counted.any() and points is not None:
+                seen.start(counted, _some(points.rows))
                 rates = networks["likelihood"]
                 assert isinstance(rates, Poisson | OfColumns)
                 rates.start(seen.logs)
@@ -301,8 +299,11 @@ class AutoencoderEstimator(EncoderEstimator):
         """
         check_is_fitted(self, "weights_")
         known = codes.covariates if isinstance(codes, Observations) else None
-        codes = self._check_codes(data_of(codes), self._n_features_out)
-        beside = None if known is None or self.conditions_ is None else self.conditions_(known).astype(np.float32)
+        codes, beside = self._check_codes(data_of(codes), self._n_features_out), None
+        if known is not None:
+            if self.conditions_ is None:
+                raise ValueError("the fit had no covariates, so that none can be chosen for its means. Leave them out.")
+            beside = self.conditions_(known).astype(np.float32)
         return self._decode(torch.from_numpy(np.ascontiguousarray(codes, dtype=np.float32)), beside)
 
     def _decode(self, codes: Tensor, beside: np.ndarray | None = None) -> np.ndarray:
@@ -344,14 +345,14 @@ class AutoencoderEstimator(EncoderEstimator):
             )
         graphs = super()._graphs()
         decoder = DecoderGraph(self, self._network["decoder"], self._likelihood, *self._code_unit)
-        rows = graphs.rows if set(self.kinds_ or ()) <= {"gaussian", "student"} else self._plausible()
+        rows = graphs.rows if set(self.kinds_ or ()) <= set(SCALED) else self._plausible()
         return Graphs(graphs.encoder, decoder, rows)
 
     def _plausible(self) -> np.ndarray:
         """A few rows that the likelihood allows."""
         codes = np.random.default_rng(0).normal(size=(EXAMPLES, self._n_features_out))
         rows = self.inverse_transform(codes).astype(np.float32)
-        raw = ~np.isin(self.kinds_ or (), ("gaussian", "student"))
+        raw = ~np.isin(self.kinds_ or (), SCALED)
         columns = np.flatnonzero(raw) if self.varying_ is None else self.varying_[raw]
         rows[:, columns] = np.round(rows[:, columns])
         return rows
@@ -374,5 +375,6 @@ def _some(rows: Rows) -> np.ndarray:
 
 
 def _allowed(values: np.ndarray, kinds: list[str]) -> np.ndarray:
+    refuse_empty_rows(values)
     check_values(values, kinds)
     return values

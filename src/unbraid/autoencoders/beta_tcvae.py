@@ -6,7 +6,7 @@ from torch import Tensor
 
 from unbraid.autoencoders.decomposition import ESTIMATORS, decompose
 from unbraid.autoencoders.vae import VAE, Posterior
-from unbraid.estimator.base import Hint, Number
+from unbraid.estimator.parameters import Hint, Number
 from unbraid.training.trainer import Schedule
 
 

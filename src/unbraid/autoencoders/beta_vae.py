@@ -5,7 +5,7 @@ from typing import Any
 from torch import Tensor
 
 from unbraid.autoencoders.vae import VAE, Posterior
-from unbraid.estimator.base import Hint, Number
+from unbraid.estimator.parameters import Hint, Number
 from unbraid.training.trainer import Schedule
 
 

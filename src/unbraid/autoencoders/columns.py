@@ -1,7 +1,7 @@
 """Tables of unlike columns: which likelihood each has, found from the data, and the sum of all of them."""
 
-from collections.abc import Sequence
-from typing import cast
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -12,10 +12,11 @@ from unbraid.autoencoders.counted import NegativeBinomial, Poisson
 from unbraid.autoencoders.likelihood import Bernoulli, Likelihood
 from unbraid.autoencoders.noise import Normal, Student
 from unbraid.data.counts import FEWEST_COLUMNS, are_counts
-from unbraid.networks.seen import Logs
+from unbraid.networks.seen import Logs, log_depth
 
+SCALED = ("gaussian", "student")  # of columns that networks see centred and scaled; others stay as they are
 COUNTED = ("poisson", "negative-binomial")
-OF_COLUMNS = ("gaussian", "student", "bernoulli", *COUNTED)
+OF_COLUMNS = (*SCALED, "bernoulli", *COUNTED)
 
 
 class OfColumns(Likelihood):
@@ -35,37 +36,42 @@ class OfColumns(Likelihood):
     [[0.5, 1.0, 0.5]]
     """
 
-    order: Tensor
-
     def __init__(self, kinds: Sequence[str], depth: bool = False):
         super().__init__()
-        self.columns = {kind: np.flatnonzero(np.asarray(kinds) == kind) for kind in OF_COLUMNS if kind in kinds}
-        self.parts = nn.ModuleDict(
-            {kind: likelihood_of(kind, (len(columns),), depth) for kind, columns in self.columns.items()}
-        )
-        order = np.argsort(np.concatenate(list(self.columns.values())))
-        self.register_buffer("order", torch.from_numpy(order), persistent=False)
+        self.depth = depth
+        columns = {kind: np.flatnonzero(np.asarray(kinds) == kind) for kind in OF_COLUMNS if kind in kinds}
+        self.parts = nn.ModuleDict({kind: likelihood_of(kind, (len(own),)) for kind, own in columns.items()})
+        self.columns = [torch.from_numpy(own) for own in columns.values()]
+        self.order = torch.cat(self.columns).argsort()
 
     @property
-    def _parts(self) -> list[Likelihood]:
-        return cast(list[Likelihood], list(self.parts.values()))
+    def _parts(self) -> list[tuple[Likelihood, Tensor]]:
+        return list(zip(cast(list[Likelihood], self.parts.values()), self.columns))
 
     def start(self, logs: Logs) -> None:
         """Of the columns that are counts."""
-        for part, columns in zip(self._parts, self.columns.values()):
+        for part, own in self._parts:
             if isinstance(part, Poisson):
-                part.start(Logs(*(numbers[torch.from_numpy(columns)] for numbers in logs)))
-
-    def _split(self, values: Tensor) -> list[Tensor]:
-        return [values[:, torch.from_numpy(columns)] for columns in self.columns.values()]
+                part.start(Logs(*(numbers[own] for numbers in logs)))
 
     def mean(self, output: Tensor) -> Tensor:
-        means = [part.mean(own) for part, own in zip(self._parts, self._split(output))]
-        return torch.cat(means, dim=1)[:, self.order]
+        return torch.cat([part.mean(output[:, own]) for part, own in self._parts], dim=1)[:, self.order]
 
-    def forward(self, output: Tensor, x: Tensor) -> Tensor:
-        parts = zip(self._parts, self._split(output), self._split(x))
-        return torch.stack([part(output, x) for part, output, x in parts]).sum(0)
+    def of_rows(self, output: Tensor, x: Tensor) -> Tensor:
+        depth: Any = self._log_depth(x) if self.depth else 0.0
+        found = [
+            part.of_rows(output[:, own], x[:, own]) + depth * isinstance(part, Poisson) for part, own in self._parts
+        ]
+        return torch.cat(found, dim=1)[:, self.order]
+
+    def cells(self, output: Tensor, x: Tensor) -> Tensor:
+        return torch.cat([part.cells(output[:, own], x[:, own]) for part, own in self._parts], dim=1)[:, self.order]
+
+    def _log_depth(self, x: Tensor) -> Tensor:
+        """Of the counts of each row, of all kinds together."""
+        counted = [(part.log_mean, own) for part, own in self._parts if isinstance(part, Poisson)]
+        means, columns = zip(*counted)
+        return log_depth(x[:, torch.cat(columns)], torch.cat(means).exp())
 
 
 def likelihood_of(kind: str, shape: tuple[int, ...], depth: bool = False) -> Likelihood:
@@ -77,23 +83,30 @@ def likelihood_of(kind: str, shape: tuple[int, ...], depth: bool = False) -> Lik
     return (Student if kind == "student" else Normal)(shape)
 
 
-def recognised(sample: NDArray) -> list[str]:
-    """The likelihood of each column of some rows: 0 and 1 only, counts beside other counts, or numbers.
+def recognised(blocks: Iterable[NDArray], sample: NDArray) -> list[str]:
+    """The likelihood of each column: 0 and 1 only, counts beside other counts, or numbers.
 
-    Counts get a negative binomial, which becomes Poisson where nothing else varies.
+    Counts get a negative binomial, which becomes Poisson where nothing else varies. All rows, in blocks, tell which
+    values a column holds, as rare ones decide; some of them, ``sample``, whether whole numbers are counts.
 
     >>> rng = np.random.default_rng(0)
-    >>> recognised(np.c_[rng.integers(0, 2, 100), rng.poisson(2, (100, 5)), rng.normal(size=100)])[::3]
+    >>> X = np.c_[rng.integers(0, 2, 100), rng.poisson(2, (100, 5)), rng.normal(size=100)]
+    >>> recognised([X], X)[::3]
     ['bernoulli', 'negative-binomial', 'gaussian']
     """
-    gaps = np.isnan(sample)
-    binary = (gaps | (sample == 0) | (sample == 1)).all(axis=0)
-    whole = (gaps | ((sample >= 0) & (sample == np.round(sample)))).all(axis=0) & ~binary
+    binary, whole = np.ones((2, sample.shape[1]), dtype=bool)
+    for block in blocks:
+        gaps = np.isnan(block)
+        binary &= (gaps | (block == 0) | (block == 1)).all(axis=0)
+        whole &= (gaps | _is_count(block)).all(axis=0)
+        if not whole.any():
+            break
     kinds = np.where(binary, "bernoulli", "gaussian").astype(object)
-    if whole.sum() >= FEWEST_COLUMNS:
-        filled = np.where(gaps, np.round(np.nanmedian(sample, axis=0)), sample)[:, whole]
-        if are_counts(filled):
-            kinds[whole] = "negative-binomial"
+    counts = whole & ~binary
+    seen = sample[:, counts & ~np.isnan(sample).all(axis=0)]
+    enough = seen.shape[1] >= FEWEST_COLUMNS
+    if enough and are_counts(np.where(np.isnan(seen), np.round(np.nanmedian(seen, axis=0)), seen)):
+        kinds[counts] = "negative-binomial"
     return kinds.tolist()
 
 

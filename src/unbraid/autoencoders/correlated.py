@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from unbraid.autoencoders.likelihood import FittedGaussian, Likelihood
 from unbraid.autoencoders.presets import Preset
 from unbraid.autoencoders.vae import VAE
-from unbraid.estimator.base import Hint, Number
+from unbraid.estimator.parameters import Hint, Number
 from unbraid.networks.autoencoder import Heads
 from unbraid.networks.linear import AroundLinear, last_linear, vanish
 from unbraid.networks.seen import Seen

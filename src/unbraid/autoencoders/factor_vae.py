@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from unbraid.autoencoders.presets import DISCRIMINATOR_BETAS, Preset
 from unbraid.autoencoders.vae import VAE
-from unbraid.estimator.base import Hint, Number
+from unbraid.estimator.parameters import Hint, Number
 from unbraid.networks.autoencoder import discriminator, initialise
 from unbraid.training.batches import Batch, Points
 from unbraid.training.trainer import Group, Loss, Schedule

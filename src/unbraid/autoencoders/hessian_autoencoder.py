@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from unbraid.autoencoders.base import AutoencoderEstimator
 from unbraid.autoencoders.summary import taught
 from unbraid.data.rows import Rows
-from unbraid.estimator.base import COUNT_OR_AUTO, Having, Whole
+from unbraid.estimator.parameters import COUNT_OR_AUTO, Having, Whole
 from unbraid.estimator.summary import Summary
 from unbraid.spectral.factors import HessianICA
 from unbraid.training.batches import BLOCK, Batch, Points

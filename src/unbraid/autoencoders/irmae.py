@@ -9,7 +9,7 @@ from torch import nn
 from unbraid.autoencoders.autoencoder import Autoencoder
 from unbraid.autoencoders.presets import Preset
 from unbraid.autoencoders.summary import low_rank
-from unbraid.estimator.base import COUNT, Hint
+from unbraid.estimator.parameters import COUNT, Hint
 from unbraid.estimator.summary import Summary
 from unbraid.networks.autoencoder import initialise, linear_bottleneck
 from unbraid.training.batches import Points

@@ -12,7 +12,7 @@ from unbraid.autoencoders.correlated import START_ROWS, CorrelatedVAE, kl_terms
 from unbraid.autoencoders.presets import Preset
 from unbraid.autoencoders.summary import in_time
 from unbraid.data.order import steps
-from unbraid.estimator.base import Number
+from unbraid.estimator.parameters import Number
 from unbraid.estimator.summary import Summary
 from unbraid.networks.prior import LaplaceSteps
 from unbraid.spectral.ica import excess_kurtosis

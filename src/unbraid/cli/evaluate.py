@@ -45,7 +45,7 @@ def evaluate(
     options = assignments(option, "--option", "image_size=32")
     if option and dataset is None:
         raise ValueError("--option needs a data set; give --dataset NAME too, or leave it out.")
-    declared = {"kinds": kinds and names_in(kinds), "code_kinds": code_kinds and names_in(code_kinds)}
+    declared: dict[str, Any] = {"kinds": kinds and names_in(kinds), "code_kinds": code_kinds and names_in(code_kinds)}
     if dataset is None and (run / "codes.npy").is_file():
         kept = _of_run(run)
         if factors is not None:
@@ -57,7 +57,8 @@ def evaluate(
     if factors is not None:
         if dataset is not None:
             raise ValueError("give either a file of factors or --dataset, not both.")
-        subject, truth = read_array(run), read_array(factors)
+        subject: Any = read_array(run)
+        truth: Any = read_array(factors)
         if declared["kinds"]:
             for kind, part in parts_of(truth.reshape(len(truth), -1), declared["kinds"], "kinds", str(factors)):
                 if kind == "circle":

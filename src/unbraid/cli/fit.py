@@ -37,8 +37,8 @@ def fit(
         str | None,
         typer.Option(
             metavar="cheap|full",
-            help="full repeats the fit on halves of the data and with other seeds, settings and methods; up to ten "
-            "times as slow.",
+            help="full repeats the fit on halves of the data and with other seeds, settings and methods: twice as "
+            "slow, with a given --neighbors eight times.",
         ),
     ] = None,
     outliers: Annotated[
@@ -103,6 +103,7 @@ def fit(
     from unbraid.cli.outcome import About, default_run, free, print_outcome, record, save_run
     from unbraid.diagnosis.fitting import rotated
     from unbraid.report.fitted import measured_fit
+    from unbraid.report.pages import in_words
     from unbraid.runtime.progress import progress_style
 
     given: dict[str, Any] = {
@@ -131,7 +132,7 @@ def fit(
         if plan and plan.start is not None:
             estimator.continue_from(plan.start)
         if talks:
-            typer.echo(f"{chosen.title} of {data}: {len(known)} observations of shape {known.shape[1:]}")
+            typer.echo(f"{chosen.title} of {data}: {len(known)} observations of {in_words(known.shape[1:])}")
         fitted = measured_fit(
             estimator, known, factors=known.factors, factor_names=read.factor_names, factor_kinds=read.factor_kinds
         )

@@ -88,7 +88,7 @@ def save_run(run: Path, fitted: "Fitted", about: About, diagnosis: "Diagnosis | 
         else:
             np.save(run / file, array)
     _write_codes(run / "codes.csv", fitted)
-    keep(run, fitted.sample, fitted.sample_codes, fitted.sample_names)
+    keep(run, fitted.sample, fitted.sample_codes, fitted.sample_names, fitted.feature_names)
     page.write(run / "report.html")
     what = {"data": _place(about.data), "method": about.method, "columns": about.columns, "decisions": about.decisions}
     what |= {"kinds": fitted.factor_kinds, "code_kinds": fitted.factor_kinds and list(fitted.summary.kinds)}

@@ -78,10 +78,10 @@ def probe(
     if len(set(names)) < len(names):
         raise ValueError(f"encoders must have different names; received {', '.join(names)}. Rename a file.")
     rows = _rows(dataset, option, data, Request(data or "", factors_from=factors_from, key=key, resize=resize))
-    settings = {"most_codes": most, "batch_size": batch_size, "cache": cache}
+    settings: dict[str, Any] = {"most_codes": most, "batch_size": batch_size, "cache": cache}
     chosen = None if metrics is None else metrics_in(metrics)
     if len(opened) == 1:
-        result = ub.probe(opened[0], rows, chosen or "all", **settings)
+        result: Any = ub.probe(opened[0], rows, chosen or "all", **settings)
     else:
         result = ub.probing.compare(dict(zip(names, opened)), rows, chosen or ("mig", "sap", "dci", "mcc"), **settings)
     typer.echo(str(result))

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from unbraid.data.observations import Observations
 from unbraid.data.rows import Rows
-from unbraid.estimator.base import COUNT, Parameters
+from unbraid.estimator.parameters import COUNT, Parameters
 
 
 class DelayEmbedding(Parameters, TransformerMixin, BaseEstimator):

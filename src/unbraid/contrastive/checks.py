@@ -52,9 +52,13 @@ def segment_chance(points: Points, segments: NDArray, rng: np.random.Generator) 
     return float(min(1.0, np.nanmin(p) * len(p)))
 
 
-def segment_concern(chance: float) -> list[str]:
-    """Segments must differ."""
-    return [] if FIGURES["segment_chance"].holds(chance) else [format_warning("UB123", chance=chance)]
+def segment_concerns(chance: float, n_segments: int, n_codes: int) -> list[str]:
+    """Segments must differ, and be more than the codes: features show what tells segments apart."""
+    found = [] if FIGURES["segment_chance"].holds(chance) else [format_warning("UB123", chance=chance)]
+    if n_segments < n_codes + 1:
+        few = format_warning("UB104", conditions=n_segments, latents=n_codes, needed=n_codes + 1, statistics=1)
+        found.append(few)
+    return found
 
 
 def _values(points: Points, rows: NDArray) -> NDArray[np.float64]:

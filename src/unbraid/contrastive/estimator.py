@@ -18,7 +18,7 @@ from unbraid.contrastive.presets import FOR_SEGMENTS, PRESETS
 from unbraid.contrastive.segments import Segments, features, unmix
 from unbraid.contrastive.summary import summary_of
 from unbraid.data.observations import Observations
-from unbraid.estimator.base import COUNT, Hint, Whole
+from unbraid.estimator.parameters import COUNT, Hint, Whole
 from unbraid.estimator.summary import Summary
 from unbraid.networks.contrastive import OnSphere
 from unbraid.networks.linear import AroundLinear, last_linear, vanish
@@ -156,7 +156,8 @@ class Contrastive(EncoderEstimator):
         X : array or memory map (n, features), (n, height, width) or (n, height, width, channels), or Observations
             Sides of images must be divisible by 16.
         y : array (n,) or (n, q), optional
-            Labels: rows of one class belong together; of continuous labels, the nearest rows.
+            Labels: rows of one class belong together; of continuous labels, the nearest rows. Beside other evidence, y
+            is left to the steps that follow in a pipeline.
         pairs : array of int, (m, 2) or (n,), optional
             Row numbers, or one number per row that both rows of a pair have.
         time : array (n,), optional
@@ -168,7 +169,8 @@ class Contrastive(EncoderEstimator):
         -------
         self
         """
-        return self._fit(self._points(self._observed(X, labels=y, pairs=pairs, time=time, sets=sets)))
+        known = self._observed(X, pairs=pairs, time=time, sets=sets)
+        return self._fit(self._points(known if known.evidence else self._observed(known, labels=y)))
 
     def _known(self, known: Observations) -> dict[str, NDArray]:
         self.positives_ = the_evidence(known, self.uses, f"{type(self).__name__}(objective={self.objective!r})")
@@ -187,7 +189,8 @@ class Contrastive(EncoderEstimator):
             segments = points.known["labels"]
             self.n_segments_ = int(segments.max()) + 1
             chance = checks.segment_chance(points, segments, rng)
-            self.figures_, self.concerns_ = {"segment_chance": chance}, checks.segment_concern(chance)
+            self.figures_ = {"segment_chance": chance}
+            self.concerns_ = checks.segment_concerns(chance, self.n_segments_, self._n_codes)
         else:
             self.n_positives_ = len(points.pairs)
             share = checks.closeness(points, points.pairs, rng)

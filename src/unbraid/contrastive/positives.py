@@ -34,12 +34,18 @@ def the_evidence(known: Observations, allowed: Sequence[str], asker: str) -> str
 def pairs_of(known: Observations, offset: int) -> NDArray[np.intp]:
     """Rows (m, 2) that belong together: given pairs, steps in time, rows of one set or class, or of near labels."""
     if known.pairs is not None:
-        return _some(known.pairs, f"pairs join no two of the {len(known)} rows")
+        return np.asarray(known.pairs)
     if known.time is not None:
         return steps(known.time, offset)
     if known.sets is not None:
         numbers = np.unique(known.sets, return_inverse=True)[1]
-        return _some(together(numbers), f"each of the {len(known)} rows is a set of its own")
+        pairs = together(numbers)
+        if not len(pairs):
+            raise ValueError(
+                f"each of the {len(known)} rows is a set of its own, so that no rows belong together. Give two or more "
+                "rows to each set."
+            )
+        return pairs
     labels = parse_labels(known.labels, len(known))
     if labels.kind != "classes":
         return nearest(labels.values)
@@ -49,12 +55,6 @@ def pairs_of(known: Observations, offset: int) -> NDArray[np.intp]:
             "at least two classes, or other evidence."
         )
     return together(labels.values)
-
-
-def _some(pairs: NDArray[np.intp], why: str) -> NDArray[np.intp]:
-    if not len(pairs):
-        raise ValueError(f"there is no pair of rows that belong together: {why}. Give two or more rows to each.")
-    return pairs
 
 
 def together(groups: NDArray) -> NDArray[np.intp]:

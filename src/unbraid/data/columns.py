@@ -10,18 +10,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unbraid.data.gaps import Choices, listed, refuse_sentinels, without_dead, without_gaps
+from unbraid.data.header import LOOKED_AT
 from unbraid.data.separated import is_number
 
 FEWEST = 10  # rows from which on a regular column is no accident
 HEAVY = 0.95  # of the variance: held by few columns
+ROUNDED = 1e-3  # of a step: times are rounded
+FEW, MANY = 9, 0.5  # different values of a column that may be classes, and their share of the rows in the others
+SHUFFLED = "the numbers of the rows in another order"
 INDEX = re.compile(
-    r"(unnamed: ?\d+|(.*[_ \-.])?(id|ids|index|idx|no|no\.|nr|nr\.|number|uuid)|#|row|rows|rownames|)", re.I
+    r"(?i:unnamed: ?\d+|(.*[_ \-.])?(id|ids|index|idx|no|no\.|nr|nr\.|number|uuid)|#|row|rows|rownames|)|.*[a-z]I[Dd]"
 )
+REPEATED = re.compile(r"(?i:(.*[_ \-.])?(id|uuid))|.*[a-z]I[Dd]")  # identifiers that may repeat: of patients
 TIME = re.compile(
-    r"(.*[_ \-.])?(time|t|date|datetime|timestamp|seconds?|secs?|s|ms|minutes?|min|hours?|h|days?|epoch|elapsed|frame)"
-    r"(\s*[\[(].*[\])])?",
+    r"(.*[_ \-.])?(time|t|date|datetime|timestamp|seconds?|secs?|s|ms|minutes?|min|hours?|h|days?|epoch|elapsed|frame|"
+    r"datum|zeit|uhrzeit|fecha|heure)(\s*[\[(].*[\])])?",
     re.I,
 )
+CALENDAR = {
+    "year": (1800, 2200), "month": (1, 12), "day": (1, 31), "weekday": (0, 7), "hour": (0, 24), "minute": (0, 60),
+}  # fmt: skip
 MOMENT = re.compile(
     r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ].*)?|\d{1,2}[:.]\d{2}([:.]\d{2})(\.\d+)?( ?[AaPp][Mm])?|\d{1,2}:\d{2}"
 )
@@ -147,9 +155,10 @@ def _marked(path: Path, frame: Any, choices: Choices) -> Any:
                 frame[name] = converted.mask(converted.isin(numbers))
             elif strange.mean() < 0.5 and converted.notna().any():
                 shown = ", ".join(map(repr, dict.fromkeys(map(str, text[strange]))))
+                last = " In the last row: delete it if that is a sum." * bool(not strange.iloc[:-1].any())
                 raise ValueError(
                     f"{path}: {int(strange.sum())} of {len(column)} values of the column {name!r} are text among "
-                    f"numbers: {shown[:80]}. missing={str(text[strange].iloc[0])!r} takes them for missing "
+                    f"numbers: {shown[:80]}.{last} missing={str(text[strange].iloc[0])!r} takes them for missing "
                     f"values; exclude={name!r} leaves out the column."
                 )
     return frame
@@ -177,6 +186,10 @@ def _aside(frame: Any) -> tuple[dict[str, str], str | None]:
                 names = names or (name if is_index else None)
             elif _is_rising(column.to_numpy(dtype=float)) and len(column) >= FEWEST:
                 rising.append(name)
+    ranks = [name for name, why in aside.items() if why == SHUFFLED]
+    if len(ranks) > 1:
+        aside = {name: why for name, why in aside.items() if why != SHUFFLED}
+        names = None if names in ranks else names
     if len(rising) == 1 and frame[rising[0]].dtype.kind in "iu":
         aside[rising[0]] = "rising with every row in whole numbers, as an identifier or a time does"
     return aside, names
@@ -184,14 +197,27 @@ def _aside(frame: Any) -> tuple[dict[str, str], str | None]:
 
 def _counts(name: str, values: NDArray) -> tuple[str, bool]:
     """Why a column of numbers is an index or a time, or nothing; and whether it identifies the rows."""
-    steps, whole = np.diff(values), bool((values == np.round(values)).all())
-    regular = len(values) >= FEWEST and steps[0] != 0 and np.ptp(steps) <= 1e-6 * abs(steps[0])
+    steps, whole, name = np.diff(values), bool((values == np.round(values)).all()), name.strip()
+    regular = len(values) >= FEWEST and steps[0] != 0 and np.ptp(steps) <= ROUNDED * abs(steps[0])
     if regular:
         return f"counting the rows in steps of {steps[0]:g}, as an index or a time does", whole
-    if len(values) > 2 and _is_rising(values) and TIME.fullmatch(name.strip()):
+    if len(values) > 2 and _is_rising(values) and TIME.fullmatch(name):
         return "rising with every row, as a time does; --time uses it", False
-    if whole and len(values) > 2 and INDEX.fullmatch(name.strip()) and len(np.unique(values)) == len(values):
+    if not whole or len(values) <= 2:
+        return "", False
+    unique = len(np.unique(values)) == len(values)
+    if unique and INDEX.fullmatch(name):
         return "a number of its own in every row, and the name of an identifier", True
+    if unique and len(values) >= FEWEST and np.ptp(values) == len(values) - 1:
+        return SHUFFLED, True
+    if REPEATED.fullmatch(name):
+        return "the name of an identifier, and whole numbers", False
+    low, high = CALENDAR.get(name.lower(), (1, 0))
+    if low <= values.min() and values.max() <= high:
+        return "a part of a date or time, by its name and values", False
+    year, month, day = values // 10000, values // 100 % 100, values % 100
+    if ((year >= 1800) & (year <= 2200) & (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)).all():
+        return "dates such as 20200131; --time uses them", False
     return "", False
 
 
@@ -250,11 +276,19 @@ def _noticed(names: list[str], values: NDArray) -> list[str]:
         told.append(f"one value only in the column {listed(constant)}: it does not change the codes")
     order = np.argsort(-spread)
     heavy = int(np.searchsorted(np.cumsum(spread[order]), HEAVY * spread.sum())) + 1
-    if spread.sum() > 0 and len(names) - len(constant) > 2 and heavy <= max(1, len(names) // 10):
+    if spread.sum() > 0 and len(names) - len(constant) > 2 and heavy <= max(1, len(names) // 5):
         share = spread[order[:heavy]].sum() / spread.sum()
         told.append(
             f"the column {listed(names[j] for j in order[:heavy])} holds {100 * share:.1f} % of the variance, so that "
             "methods hardly see the others; exclude=[...] (--exclude) leaves it out, or bring all to one unit"
+        )
+    sample = values[:LOOKED_AT].astype(np.float64)
+    different = np.array([len(np.unique(column[~np.isnan(column)])) for column in sample.T])
+    few = [j for j, count in enumerate(different) if 1 < count <= FEW]
+    if few and len(sample) > 2 * FEW and (different > MANY * len(sample)).sum() >= len(names) / 2:
+        told.append(
+            f"the column {listed(names[j] for j in few)} has {different[few[0]]} values only and is kept as data; "
+            f"exclude={names[few[0]]!r} if these are classes, batches or flags"
         )
     repeats = len(values) - len(np.unique(values, axis=0))
     if repeats:

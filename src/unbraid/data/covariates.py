@@ -44,11 +44,12 @@ class Design:
         """The design of covariates (n,) or (n, c); levels with few rows are refused."""
         levels = [_levels_of(column) for column in _columns(covariates)]
         for j, (column, known) in enumerate(zip(_columns(covariates), levels)):
-            names, counts = np.unique(column.astype(str), return_counts=True)
+            names, counts = np.unique(_text(column), return_counts=True)
             if known is not None and counts.min() < FEWEST:
+                rare = str(names[counts.argmin()])
                 raise ValueError(
-                    f"covariate {j} has {len(names)} levels, and {names[counts.argmin()]!r} has {counts.min()} rows; a "
-                    f"level needs {FEWEST}. Join small levels, or leave those rows out."
+                    f"covariate {j} has {len(names)} levels, and {rare!r} has {counts.min()} rows; it needs {FEWEST}. "
+                    "Join small levels, or leave those rows out."
                 )
         plain = cls(levels, np.zeros(1), np.ones(1))._raw(covariates)
         scale = np.where([known is None for known in levels for _ in range(_width(known))], plain.std(axis=0), 1.0)
@@ -65,13 +66,14 @@ class Design:
             if known is None:
                 parts.append(column.astype(np.float64)[:, None])
                 continue
-            new = np.setdiff1d(column.astype(str), known)
+            text = _text(column)
+            new = np.setdiff1d(text, known)
             if len(new):
                 raise ValueError(
                     f"covariates hold {str(new[0])!r}, and the fit had {', '.join(map(str, known))}: what an unknown "
                     "level changes is not known. Fit with rows of it, too."
                 )
-            parts.append((column.astype(str)[:, None] == known).astype(np.float64))
+            parts.append((text[:, None] == known).astype(np.float64))
         return np.concatenate(parts, axis=1)
 
     def __call__(self, covariates: NDArray) -> NDArray:
@@ -198,12 +200,20 @@ def _columns(covariates: NDArray) -> list[NDArray]:
 def _levels_of(column: NDArray) -> NDArray | None:
     if column.dtype.kind not in WORDS:
         values = np.unique(column)
-        return values.astype(str) if len(values) <= MOST_LEVELS and (values == values.round()).all() else None
+        return np.unique(_text(values)) if len(values) <= MOST_LEVELS and (values == values.round()).all() else None
     try:
         column.astype(np.float64)
     except ValueError:
-        return np.unique(column.astype(str))
-    return None if _levels_of(column.astype(np.float64)) is None else np.unique(column.astype(str))
+        return np.unique(_text(column))
+    return None if _levels_of(column.astype(np.float64)) is None else np.unique(_text(column))
+
+
+def _text(column: NDArray) -> NDArray[np.str_]:
+    """Levels as text: the same whether whole numbers are held as integers, floats or truth values."""
+    if column.dtype.kind in "bf":
+        whole = (column == np.round(column)) & (np.abs(column) < 2**53)
+        return np.where(whole, np.where(whole, column, 0).astype(np.int64).astype(str), column.astype(str))
+    return column.astype(str)
 
 
 def _width(levels: NDArray | None) -> int:

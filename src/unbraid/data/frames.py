@@ -17,6 +17,7 @@ from unbraid.data.gaps import Choices, listed
 from unbraid.data.header import is_header
 from unbraid.data.separated import is_number, numeric_header, read_separated
 from unbraid.data.stored import check_hdf5_inside
+from unbraid.data.written import with_numbers, without_remarks
 from unbraid.runtime.extras import require
 
 
@@ -105,6 +106,11 @@ def column_of(path: Path, name: str, *, gaps: bool = False, header: bool | None 
     column = frame[known[key]]
     if gaps and column.dtype.kind in "biuf":
         return column.to_numpy(dtype=np.float64)
+    if gaps:
+        raise ValueError(
+            f"the column {name!r} of {path} holds text, such as {str(column.dropna().iloc[0])!r}. Known factors are "
+            "numbers, and empty cells where they are not known; text is a condition (--condition), known in every row."
+        )
     if column.isna().any():
         raise ValueError(f"{path} has gaps: {int(column.isna().sum())} values of the column {name!r} are missing.")
     return column.to_numpy() if column.dtype.kind in "biuf" else column.astype(str).to_numpy(dtype=str)
@@ -116,7 +122,7 @@ def names_of(path: Path, header: bool | None = None) -> list[str]:
 
 
 def read_frame(path: Path, header: bool | None = None) -> tuple[Any, list[str]]:
-    """The table as a pandas frame without empty rows and without a row of units, and what was decided.
+    """The table as a pandas frame without empty rows, remarks and a row of units, and what was decided.
 
     ``header`` says whether the first line of a text or a sheet names the columns; by default its cells tell.
     """
@@ -141,7 +147,8 @@ def read_frame(path: Path, header: bool | None = None) -> tuple[Any, list[str]]:
     if len(full) < len(frame):
         told.append(f"{len(frame) - len(full)} empty rows left out")
         frame = full.reset_index(drop=True)
-    return _without_units(pandas, frame, told), told
+    frame = _without_units(pandas, without_remarks(pandas, frame, told), told)
+    return with_numbers(pandas, frame, told), told
 
 
 def _without_units(pandas: Any, frame: Any, told: list[str]) -> Any:

@@ -44,7 +44,7 @@ def listed(names: Iterable[Any]) -> str:
 
 
 def refuse_sentinels(path: Path, frame: Any, values: NDArray) -> None:
-    """Whole numbers that occur again and again, far off all other values: they mark what was not measured.
+    """Numbers that occur again and again, far off all other values: they mark what was not measured.
 
     Rows of one value are left to :func:`without_dead`.
     """
@@ -78,7 +78,7 @@ def sentinels_of(column: NDArray) -> dict[float, int]:
         value, count = float(values[place]), int(counts[place])
         gap = min(abs(value - rest[0]), abs(value - rest[-1])) / np.ptp(rest)
         known = value in SENTINELS and count >= 2 and gap > KNOWN_GAP
-        if known or (value and value == round(value) and count >= 3 and gap > ANY_GAP):
+        if known or (value and count >= 3 and gap > ANY_GAP):
             found[value] = count
     return found
 
@@ -146,9 +146,18 @@ def share_missing(blocks: Iterable[NDArray]) -> float:
         nothing += int((~finite.any(axis=1)).sum())
         there, cells = there + finite.sum(axis=0), cells + finite.size
     refuse_empty(there == 0)
-    if nothing:
-        raise ValueError(f"{nothing} rows of X hold no value at all, only NaN. Remove them.")
+    _refuse_nothing(nothing)
     return float(1 - np.sum(there) / cells)
+
+
+def refuse_empty_rows(rows: NDArray) -> None:
+    """Refuse rows (n, ...) without any value."""
+    _refuse_nothing(int(np.isnan(rows.reshape(len(rows), -1)).all(axis=1).sum()))
+
+
+def _refuse_nothing(count: int) -> None:
+    if count:
+        raise ValueError(f"{count} rows of X hold no value at all, only NaN. Remove them.")
 
 
 def refuse_empty(columns: NDArray[np.bool_]) -> None:

@@ -50,7 +50,10 @@ def parse_labels(labels: np.ndarray | None, n: int, condition: str = "auto") -> 
             "continuous conditions (n, q)."
         )
     if y.dtype.kind == "f" and not np.isfinite(y).all():
-        raise ValueError(f"labels hold {int((~np.isfinite(y)).sum())} NaN or infinite values; remove those rows.")
+        raise ValueError(
+            f"labels hold {int((~np.isfinite(y)).sum())} NaN or infinite values, and a condition is known in all rows. "
+            "Remove those rows; if labels are the factors of some rows, give them to HessianICA(rotation='labels')."
+        )
     kind = _kind(y) if condition == "auto" else condition
     if kind == "soft":
         return _soft(y)
@@ -72,7 +75,7 @@ def parse_condition(method: str, labels: np.ndarray | None, n: int, condition: s
     if parsed.kind == "classes" and len(parsed.classes) < 2:
         raise ValueError(
             f"labels contain only one class ({parsed.classes.tolist()}); the latents are identified by how their "
-            "distributions differ between classes. Pass at least two, or use RealNVP for a density alone."
+            "distributions differ between classes. Pass at least two, or use RealNVP without labels for a density."
         )
     return parsed
 
@@ -81,7 +84,7 @@ def warn_of_few_conditions(n_conditions: int, n_informative: int) -> None:
     """Warn when there are fewer than n k + 1 conditions for n latents with k = 2 statistics each."""
     needed = 2 * n_informative + 1
     if n_conditions < needed:
-        warn("UB104", stacklevel=4, conditions=n_conditions, latents=n_informative, needed=needed)
+        warn("UB104", stacklevel=4, conditions=n_conditions, latents=n_informative, needed=needed, statistics=2)
 
 
 def _kind(y: np.ndarray) -> str:

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unbraid.data.order import consecutive
+from unbraid.data.order import apart, consecutive
 from unbraid.methods import EVIDENCE
 
 KEPT = (*EVIDENCE, "factors", "names")
@@ -28,7 +28,8 @@ class Observations:
     Parameters
     ----------
     X : array (n, ...), or anything that the estimators take
-        A list of arrays (length, features) of different lengths is several recordings, as of :meth:`recordings`.
+        A list of arrays (length, features) of different lengths is several recordings, as of :meth:`recordings`; so is
+        one of equal lengths whose rows have times, ``time``. Otherwise arrays of one shape are pictures.
     labels : array (n,) or (n, q), optional
         The condition of each row: classes, class weights or numbers; or the factors of some rows, NaN elsewhere.
     pairs : array of int, (m, 2) or (n,), optional
@@ -75,7 +76,7 @@ class Observations:
         if isinstance(self.X, Observations):
             raise TypeError("X holds Observations already. Give the data themselves, which are its X.")
         given = [name for name in KEPT if getattr(self, name) is not None]
-        if are_recordings(self.X):
+        if are_recordings(self.X) or _are_timed(self.X, self.time):
             joined = _joined(self.X, {name: getattr(self, name) for name in given})
             for name, value in joined.items():
                 object.__setattr__(self, name, value)
@@ -84,7 +85,7 @@ class Observations:
             _check_order(self.X, given)
         n = len(self) if given else 0
         for name in given:
-            checked = _CHECKS[name](name, _array(getattr(self, name)), n).view()
+            checked = _CHECKS[name](name, _array(name, getattr(self, name)), n).view()
             checked.flags.writeable = False
             object.__setattr__(self, name, checked)
 
@@ -97,8 +98,8 @@ class Observations:
         parts : list of arrays (length, ...)
             Each has its rows in the order of time, one step apart; they may differ in length.
         **known
-            What else is known, as of the class: an array for all rows, or a list with one for each recording. Times of
-            your own must leave gaps.
+            What else is known, as of the class: an array for all rows, or a list with one for each recording. Of such
+            times, those that begin before the last recording has ended are moved behind it.
 
         Returns
         -------
@@ -186,13 +187,17 @@ def is_anndata(X: Any) -> bool:
 def observe(X: Any, **evidence: Any) -> Observations:
     """X, which may be Observations already, with further evidence; what is given twice is refused.
 
-    Of an AnnData, evidence may be given by the names of columns of ``obs``; the names of its cells name the rows.
+    Of an AnnData, evidence may be given by the names of columns of ``obs``, covariates by several; the names of its
+    cells name the rows.
     """
     if is_anndata(X):
         from unbraid.data.cells import column_of_cells, values_of_cells
 
         named = {name: value for name, value in evidence.items() if isinstance(value, str)}
         evidence = evidence | {name: column_of_cells(X, column) for name, column in named.items()}
+        several = evidence.get("covariates")
+        if isinstance(several, list | tuple) and several and all(isinstance(column, str) for column in several):
+            evidence["covariates"] = np.column_stack([column_of_cells(X, column) for column in several])
         X = Observations(values_of_cells(X), names=np.asarray(X.obs_names, dtype=str))
     further = {name: value for name, value in evidence.items() if value is not None}
     if not isinstance(X, Observations):
@@ -209,10 +214,33 @@ def are_recordings(X: Any) -> bool:
     >>> are_recordings([np.zeros((3, 2)), np.ones((5, 2))]), are_recordings(np.zeros((2, 3, 2)))
     (True, False)
     """
+    return _are_tables(X) and len({len(part) for part in X}) > 1
+
+
+def may_be_recordings(X: Any) -> bool:
+    """Whether X is a list of tables of one shape, which are read as pictures."""
+    return _are_tables(X) and not are_recordings(X)
+
+
+def _are_tables(X: Any) -> bool:
     if not isinstance(X, list | tuple) or any(not isinstance(part, np.ndarray) or part.ndim != 2 for part in X):
         return False
-    same = len({part.shape[1] for part in X}) == 1 and len({len(part) for part in X}) > 1
-    return same and all(part.dtype != np.uint8 for part in X)  # bytes are pixels
+    return len({part.shape[1] for part in X}) == 1 and all(part.dtype != np.uint8 for part in X)  # bytes are pixels
+
+
+def _are_timed(X: Any, time: Any) -> bool:
+    """Whether tables of one shape have a time for each of their rows: then they are recordings, and no pictures.
+
+    >>> parts = [np.zeros((3, 2)), np.ones((3, 2))]
+    >>> _are_timed(parts, [np.arange(3)] * 2), _are_timed(parts, np.arange(6)), _are_timed(parts, np.arange(2))
+    (True, True, False)
+    """
+    if time is None or not _are_tables(X):
+        return False
+    lengths = [len(part) for part in X]
+    if isinstance(time, list | tuple) and all(np.ndim(part) == 1 for part in time):
+        return [len(part) for part in time] == lengths
+    return np.shape(time) == (sum(lengths),) != (len(X),)
 
 
 def _joined(parts: Sequence[Any], known: dict[str, Any]) -> dict[str, Any]:
@@ -226,7 +254,8 @@ def _joined(parts: Sequence[Any], known: dict[str, Any]) -> dict[str, Any]:
             raise ValueError(
                 f"{name} have {[len(v) for v in value]} rows, and the recordings {lengths}: they must agree."
             )
-        joined[name] = np.concatenate([np.asarray(v) for v in value])
+        each = [np.asarray(v) for v in value]
+        joined[name] = np.concatenate(apart(each) if name == "time" else each)
     return joined
 
 
@@ -245,10 +274,18 @@ def _check_order(X: Any, given: list[str]) -> None:
         )
 
 
-def _array(values: Any) -> NDArray:
+def _array(name: str, values: Any) -> NDArray:
     from unbraid.data.sources import array_of_tensor, is_tensor  # which take Observations themselves
 
-    return array_of_tensor(values) if is_tensor(values) else np.asarray(values)
+    if is_tensor(values):
+        return array_of_tensor(values)
+    try:
+        return np.asarray(values)
+    except ValueError as error:  # rows of different lengths
+        raise ValueError(
+            f"{name} are a list of {len(values)} entries of different lengths. Give an array (n,) or (n, k), with NaN "
+            "where a value is not known."
+        ) from error
 
 
 def _rows(X: Any) -> Any:
@@ -289,7 +326,11 @@ def _labels(name: str, values: NDArray, n: int) -> NDArray:
                     f"{name} are missing in {missing.sum()} of {missing.size} places, for instance in row "
                     f"{np.argwhere(missing)[0, 0]}. Remove these rows, or give them a class of their own."
                 ) from error
-    return _per_row(name, values, n)
+    values = _per_row(name, values, n)
+    infinite = int(np.isinf(values).sum()) if values.dtype.kind == "f" else 0
+    if infinite:
+        raise ValueError(f"{name} are infinite in {infinite} places. Give numbers, and NaN where they are not known.")
+    return values
 
 
 def _finite(name: str, values: NDArray, n: int) -> NDArray:

@@ -55,6 +55,22 @@ def steps(time: NDArray, offset: int = 1) -> NDArray[np.intp]:
     return found
 
 
+def apart(times: list[NDArray]) -> list[NDArray]:
+    """Times of several recordings; one that begins before the last has ended is moved behind it, with a gap.
+
+    >>> [part.tolist() for part in apart([np.array([0, 1, 2]), np.array([0, 1]), np.array([90, 91])])]
+    [[0, 1, 2], [12, 13], [90, 91]]
+    """
+    if any(time.dtype.kind not in "biufmM" or len(time) < 2 for time in times):
+        return times
+    moved = times[:1]
+    for time in times[1:]:
+        last = np.sort(moved[-1])
+        behind = last[-1] + 10 * np.diff(last).max() - time.min()
+        moved.append(time if time.min() > last[-1] else time + behind)
+    return moved
+
+
 def consecutive(parts: list[Any]) -> tuple[NDArray, NDArray[np.float64]]:
     """Recordings (length, ...) one after the other as rows, and times that leave a gap between them.
 

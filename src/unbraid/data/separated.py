@@ -12,7 +12,7 @@ import numpy as np
 
 from unbraid.data.header import is_header, may_be_header
 
-SEPARATORS = ("\t", ";", ",")  # a comma may be the decimal point beside the first two
+SEPARATORS = ("\t", ";", "|", ",")  # a comma may be the decimal point beside the others
 BLANKS = r"\s+"
 HEAD = 400  # lines that are looked at before a table is read
 COMMENTS = ("#", "%")
@@ -96,7 +96,7 @@ def _far_outside(first: Sequence[float], below: np.ndarray) -> bool:
     """Whether a first line of two columns or more lies farther from the rows below than these from each other."""
     with np.errstate(invalid="ignore"):
         numbers = np.isfinite(below).any(axis=0) & np.isfinite(np.asarray(first, float))
-    if numbers.sum() < 2 or len(below) < 10 or len(np.unique(first)) < len(first):
+    if numbers.sum() < 2 or len(below) < 10 or 2 * len(np.unique(first)) <= len(first):
         return False
     names, rows = np.asarray(first, float)[numbers], below[:, numbers]
     low, high = np.nanmin(rows, axis=0), np.nanmax(rows, axis=0)
@@ -166,7 +166,7 @@ def _read_header(found: Layout, rows: list[list[str]], width: int, comments: lis
             found.decisions.append("its first line is a row, like those below; header=True (--header) if it names them")
     if found.has_header and len(first) == width - 1:  # row names without a name, as R writes them; or a last separator
         found.names = ["", *first] if any(row[-1] for row in rows[1:]) else [*first, ""]
-    elif found.has_header and not any(is_name):
+    elif found.has_header and not any(is_name) and len(set(first)) == len(first):
         found.names = [cell.strip().strip('"') for cell in first]
 
 
@@ -183,7 +183,7 @@ def _like_the_rows(first: list[str], below: np.ndarray) -> bool:
 
 
 def separator_of(lines: list[str]) -> str:
-    """Of tab, semicolon and comma the first that all lines have equally often; else that of most in the first line.
+    """Of tab, semicolon, bar and comma the first that all lines have equally often; else that of most in the first.
 
     >>> separator_of(["1,5;2\\n", "2,5;3\\n"]), separator_of(["x, y\\n", "1, 2\\n"]), separator_of(["1 2\\n", "3 4\\n"])
     (';', ',', '\\\\s+')
@@ -198,7 +198,7 @@ def separator_of(lines: list[str]) -> str:
         words = {len(line.split()) for line in later}
         if len(words) == 1 and min(words) > 1 and all(map(is_number, later[-1].split())):
             return BLANKS
-    return max((",", ";", "\t"), key=(told or [""])[0].count)
+    return max(reversed(SEPARATORS), key=(told or [""])[0].count)
 
 
 def cells(line: str, separator: str) -> list[str]:

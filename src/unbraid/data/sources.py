@@ -100,6 +100,13 @@ def shared(X: Any) -> Any:
     return from_zarr(array, chunks=(min(rows, array.shape[0]), *array.shape[1:]))
 
 
+def column_names(X: Any) -> list[str] | None:
+    """Of a frame, cells or an opened table; None where the columns have no names."""
+    X = data_of(X)
+    names = X.var_names if is_anndata(X) else X.columns if is_frame(X) else getattr(X, "names", None)
+    return None if names is None else [str(name) for name in names]
+
+
 def as_source(X: Any) -> tuple[Any, list[str] | None]:
     """Something with rows (an array or alike, a data set or :class:`Blocks`), and the column names of a frame."""
     X = data_of(X)
@@ -110,7 +117,10 @@ def as_source(X: Any) -> tuple[Any, list[str] | None]:
     if is_frame(X):
         _check_columns(X)
         names = list(X.columns)
-        return np.asarray(X.to_numpy()), names if all(isinstance(n, str) for n in names) else None
+        values = np.asarray(X.to_numpy())
+        if values.dtype.kind == "O" and hasattr(X, "isna"):  # pandas.NA, of its nullable types, is no number
+            values = np.where(X.isna().to_numpy(), np.nan, values)
+        return values, names if all(isinstance(n, str) for n in names) else None
     if is_tensor(X):
         return array_of_tensor(X), None
     _check_dense(X)

@@ -8,7 +8,7 @@ import numpy as np
 
 from unbraid.data.counts import counts_of
 from unbraid.data.covariates import adjustment_to
-from unbraid.data.observations import Observations, observe
+from unbraid.data.observations import Observations, may_be_recordings, observe
 from unbraid.data.order import steps
 from unbraid.data.rows import Rows
 from unbraid.diagnosis.codes import Told, code_findings, first_codes, linear_codes, loops_finding, small_columns
@@ -167,12 +167,19 @@ def _examined(
         verdict = {True: "yes", False: "no", None: "unsure"}[held(findings)]
     if verdict == "yes" and any(f.key == "coherence" and f.holds is not True for f in findings):
         verdict = "with care"  # time shows a dependence of the factors that the rows alone do not
+    if survey.disconnected:  # what it costs the baseline is not what it costs: there is no embedding
+        findings = [replace(f, cost=None, decides=True) if f.key == "apart" else f for f in findings]
     method, reasons = method_for(verdict, survey, findings, rotation, told.expected_mcc if told else None)
     if survey.counts is not None and METHODS[method].family in ("spectral", "product"):
         reasons.append(f"X holds counts: distances are measured between {survey.counts}.")
     reasons += [
         f"{found.words} {found.remedy}" for found in findings if found.assumption == RING and found.holds is None
     ]
+    if may_be_recordings(known.X):
+        reasons.append(
+            f"X is a list of {survey.n} arrays of one shape, which are read as pictures. If they are recordings, give "
+            "ub.Observations.recordings(X)."
+        )
     if METHODS[method].trained:
         verdict = "unsure"  # the assumptions of trained methods can be checked only in part
     if method == FROM_TIME:

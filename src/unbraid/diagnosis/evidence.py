@@ -71,10 +71,16 @@ def turned_by(known: Observations, codes_of: CodesOf, rng: np.random.RandomState
 
 
 def why_unused(name: str, found: Diagnosis) -> str:
-    """What speaks against a piece of evidence, in words; empty if nothing does, or if the codes do without it."""
+    """What speaks against a piece of evidence, in words; empty if nothing does, or if the codes do without it.
+
+    Evidence that fails the first test of its kind, or is too little for one, looks like a mistake: that is told even
+    where the codes do without it.
+    """
     about = [f for f in found.findings if f.key in TESTED.get(name, ()) and f.holds is not True]
+    if found.verdict == "yes":
+        about = [f for f in about if f.figure is None or (f.holds is False and f.key == TESTED[name][0])]
     about.sort(key=lambda f: TESTED[name].index(f.key))
-    return about[0].words if about and found.verdict != "yes" else ""
+    return about[0].words if about else ""
 
 
 def _by_time(known: Observations, codes_of: CodesOf, rng: np.random.RandomState) -> Turned:

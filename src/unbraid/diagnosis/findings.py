@@ -12,7 +12,7 @@ from unbraid.methods import METHODS
 from unbraid.runtime.extras import require
 from unbraid.trust.expected import ExpectedMCC
 from unbraid.trust.table import ASSUMPTIONS, FIGURES
-from unbraid.trust.theorems import HARMLESS, THEOREMS, Theorem, theorem_of
+from unbraid.trust.theorems import FREE, HARMLESS, THEOREMS, Theorem, theorem_of
 
 if TYPE_CHECKING:
     from unbraid.report.html import Report
@@ -199,7 +199,8 @@ class Diagnosis:
                 f"({THEOREMS['none'].reference})"
             )
         else:
-            said.append(f"What stays free, beside order and sign: {', '.join(self.free) or 'nothing'}.")
+            left = " ".join(FREE[what] for what in self.free) or "Nothing."
+            said.append(f"What stays free besides order and sign: {left}")
         said += [self.twin] if self.twin and "everything" not in self.free else []
         said += [AXES] if self.rotation == "independence" and self.n_factors > 1 else []
         if hints:

@@ -36,7 +36,8 @@ def fit(
     Parameters
     ----------
     X : array (n, ...), or anything that the estimators take
-        A list of arrays (length, features) of different lengths is several recordings.
+        A list of arrays (length, features) of different lengths is several recordings; of one length, give
+        :meth:`unbraid.Observations.recordings`, or their times.
     method : str
         "auto", or a name of the table of methods, such as "hessian-ica" or "beta-vae".
     labels, pairs, time, sets, covariates : arrays, optional

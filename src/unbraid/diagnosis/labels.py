@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from unbraid.data.labels import Labels, parse_labels
 from unbraid.diagnosis.findings import Finding, finding, measured
+from unbraid.estimator.summary import counted
 from unbraid.manifold.neighbors import Floats, nearest
 
 STATISTICS = 2  # of a Gaussian factor under one condition: mean and variance
@@ -31,8 +32,8 @@ def _conditions(known: Labels, d: int) -> Finding:
         return finding("conditions", True, None, words, threshold=float(needed))
     count = len(known.classes)
     words = (
-        f"{count} conditions; the proof for {d} Gaussian factors with a mean and a variance each requires "
-        f"{d} x {STATISTICS} + 1 = {needed}."
+        f"{counted(count, 'condition')}; the proof for {counted(d, 'Gaussian factor')} with a mean and a variance each "
+        f"requires {d} x {STATISTICS} + 1 = {needed}."
     )
     return finding("conditions", count >= needed, float(count), words, threshold=float(needed))
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from unbraid.data.counts import Counts, counts_of
 from unbraid.data.observations import Observations
 from unbraid.data.rows import Rows
-from unbraid.data.sources import is_dataset, is_lazy, is_sliceable
+from unbraid.data.sources import column_names, is_dataset, is_lazy, is_sliceable
 from unbraid.diagnosis.findings import Finding, finding, measured
 from unbraid.estimator.summary import counted
 from unbraid.manifold.neighbors import Floats, distinct_rows
@@ -32,6 +32,7 @@ Fitted = TypeVar("Fitted")
 MOST_ROWS = 2000  # that are looked at
 FEWEST_ROWS = 30
 MOST_FACTORS = 6  # beyond, local Hessians need more neighbours than any data of these sizes have
+MOST_LEVELS = 20  # values of a column that may be a category
 MOST_CELLS = 2**27  # that are searched for missing values: 1 GB of float64
 LOCAL_COMPONENTS = 20  # in which tangents are looked for: twice the dimension and one more is enough (Whitney)
 
@@ -124,6 +125,22 @@ class Survey:
         """Whether more points lie apart than a few outliers."""
         return not FIGURES["apart"].holds(self.pieces[0])
 
+    @cached_property
+    def category(self) -> str:
+        """What to do about a column whose few values are the pieces, such as a batch among measurements."""
+        if not (self.disconnected and self.is_table):
+            return ""
+        rows = np.concatenate(list(Rows(self.source).picked(self.rows)))
+        for j, column in enumerate(rows.T):
+            values, level = np.unique(column, return_inverse=True)
+            pieces = [self.points[level == i] for i in range(len(values))] if 1 < len(values) <= MOST_LEVELS else []
+            if pieces and all(len(piece) > 2 and FIGURES["apart"].holds(apart(piece)[0]) for piece in pieces):
+                return (
+                    f" {_column(self.source, j)} has {len(values)} values, and each of them is a piece. If it is a "
+                    "category, leave it out, or give it as a covariate (covariates=) or a condition (labels=)."
+                )
+        return ""
+
     def points_of(self, rows: NDArray[np.intp]) -> Floats:
         """Rows of the data by their numbers, in increasing order, in the principal components above the noise."""
         look = self.look
@@ -172,9 +189,11 @@ def survey_of(X: Any, n_factors: int | str, rng: np.random.RandomState) -> tuple
     rows = rows if inside is None else rows[inside]
     first = distinct_rows(points)[0]
     if len(first) < FEWEST_ROWS:
+        shape = source.row_shape
+        pictures = f" The rows are pictures of the shape {shape}; recordings are ub.Observations.recordings(X)."
         raise ValueError(
             f"X has {len(first)} distinct rows, and a diagnosis needs at least {FEWEST_ROWS}. Provide more data, or "
-            "choose a method by name."
+            f"choose a method by name.{pictures if len(shape) == 2 else ''}"
         )
     structured = structure(sample, rng)
     least = 1 if n_factors == "auto" else int(n_factors) + 1
@@ -238,7 +257,7 @@ def _units(survey: Survey) -> Finding:
     words = (
         "No single column dominates."
         if holds
-        else f"Column {largest} (counted from 0) holds {100 * share:.3g} % of the variance; the others hardly matter."
+        else f"{_column(survey.source, largest)} holds {100 * share:.3g} % of the variance; the others hardly matter."
     )
     if scale is not None and ((scale > 0) & (scale != 1)).any():
         words += " It was scaled down to the spread of the others."
@@ -247,12 +266,16 @@ def _units(survey: Survey) -> Finding:
 
 def _connected(survey: Survey) -> Finding:
     share, pieces = survey.pieces
-    words = (
-        f"The points fall into {pieces} disconnected pieces; {100 * share:.0f} % of them lie outside the largest."
-        if survey.disconnected
-        else "Neighbour graph connected."
-    )
-    return finding("apart", not survey.disconnected, share, words)
+    if not survey.disconnected:
+        return finding("apart", True, share, "Neighbour graph connected.")
+    words = f"The points fall into {pieces} disconnected pieces; {100 * share:.0f} % of them lie outside the largest."
+    return finding("apart", False, share, words)
+
+
+def _column(X: Any, j: int) -> str:
+    """A column by its name, or by its number."""
+    names = column_names(X)
+    return f"Column {j} (counted from 0)" if names is None else f"Column {names[j]!r}"
 
 
 def _dimension(survey: Survey) -> Finding:

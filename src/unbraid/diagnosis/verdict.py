@@ -134,6 +134,7 @@ def method_for(
     if survey.disconnected:
         return "pca-ica", [
             "The points are disconnected, so no nonlinear method can embed them together; this is the baseline."
+            + survey.category
         ]
     if survey.d > MOST_FACTORS or "independent codes" not in states:
         return "pca-ica", [

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from unbraid.data.rows import Rows, checksum
-from unbraid.estimator.base import COUNT, COUNT_OR_AUTO, Hint, Number
+from unbraid.estimator.parameters import COUNT, COUNT_OR_AUTO, Hint, Number
 from unbraid.estimator.summary import Summary
 from unbraid.export.graphs import Graphs
 from unbraid.flows.conditions import Condition
@@ -128,19 +128,22 @@ class FlowEstimator(TrainedEstimator):
         return (n_features,)
 
     def _build(self, rng: np.random.Generator, n_models: int) -> Flow:
-        affine, shape = Affine(self._kind, self.clamp, scale=self.scale), self._network_shape
-        blocks: Any
-        hidden: Any
+        shape, affine = self._network_shape, Affine(self._kind, self.clamp, scale=self.scale)
+        sizes: dict[str, Any] = {}
+        for name in ("n_blocks", "hidden"):
+            value = getattr(self, name)
+            if value is None:
+                continue
+            many, image = isinstance(value, tuple | list), len(shape) == 3
+            if many != image or (many and len(value) != 3):
+                wanted = "three whole numbers" if image else "a whole number"
+                raise ValueError(f"{name}={value!r} must be {wanted} for a network of rows of shape {shape}.")
+            sizes[name] = value
         if self.architecture == "unfolding":
-            blocks, hidden = self.n_blocks or 8, self.hidden or 32
-            return unfolding_flow(shape[0], n_blocks=blocks, hidden=hidden, affine=affine, n_models=n_models)
+            return unfolding_flow(shape[0], affine=affine, n_models=n_models, **sizes)
         if len(shape) == 3:
-            blocks = (4, 4, 2) if self.n_blocks is None else self.n_blocks
-            hidden = (16, 32, None) if self.hidden is None else self.hidden
-            return conv_flow(shape, rng, n_blocks=blocks, hidden=hidden, affine=affine, n_models=n_models)
-        blocks = 8 if self.n_blocks is None else self.n_blocks
-        hidden = self.hidden
-        return dense_flow(shape[0], rng, n_blocks=blocks, hidden=hidden, affine=affine, n_models=n_models)
+            return conv_flow(shape, rng, affine=affine, n_models=n_models, **sizes)
+        return dense_flow(shape[0], rng, affine=affine, n_models=n_models, **sizes)
 
     def _rebuilt(self) -> Flow:
         fixed = [torch.from_numpy(np.asarray(p))[None] for p in self.permutations_]

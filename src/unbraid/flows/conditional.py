@@ -141,7 +141,7 @@ class ConditionalFlow(Density):
         return method is not None and "labels" in method.needs
 
     def _parsed(self, y: Any, n: int) -> Labels:
-        if self._needs_labels:
+        if self._needs_labels or y is not None:
             labels = parse_condition(type(self).__name__, y, n, self.condition)
         else:
             labels = parse_labels(y, n, self.condition)
@@ -233,6 +233,7 @@ class ConditionalFlow(Density):
         if self._needs_labels:
             warn_of_leftover(self.leftover_)
             warn_of_disagreement(self.found_again_, self.n_informative_)
+        if len(self.classes_) > 1:  # one class stands for no labels
             warn_of_few_conditions(len(self.classes_), self.n_informative_)
 
     def _summary(self) -> Summary:

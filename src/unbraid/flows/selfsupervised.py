@@ -11,7 +11,7 @@ from torch import Tensor
 from unbraid.data.observations import Observations, data_of
 from unbraid.data.rows import Rows, checksum
 from unbraid.datasets.augment import AffineSets
-from unbraid.estimator.base import COUNT, FUNCTION, Hint, Number
+from unbraid.estimator.parameters import COUNT, FUNCTION, Hint, Number
 from unbraid.flows.augment import caller, draw_sets
 from unbraid.flows.base import FlowEstimator
 from unbraid.flows.checks import refuse_large_offsets

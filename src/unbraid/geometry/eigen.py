@@ -20,12 +20,11 @@ ROWS = 100_000
 
 @dataclass(frozen=True)
 class Eigenfields:
-    """``values`` (LANES,) ascending, ``fields`` (n, k(k+1)/2, LANES), ``residuals`` (LANES,), operator calls."""
+    """``values`` (LANES,) ascending, ``fields`` (n, k(k+1)/2, LANES), ``residuals`` (LANES,)."""
 
     values: np.ndarray
     fields: np.ndarray
     residuals: np.ndarray
-    n_calls: int
 
 
 def lowest_fields(
@@ -88,7 +87,7 @@ def filtered(operator: Diffusion, x: np.ndarray, *, tol: float) -> Eigenfields:
             break
     else:
         warn("UB402", residual=residuals[0], lowest=values[0], highest=values[-1], calls=calls)
-    return Eigenfields(operator.unit * np.maximum(values, 0), x, operator.unit * residuals, calls)
+    return Eigenfields(operator.unit * np.maximum(values, 0), x, operator.unit * residuals)
 
 
 def _settled(values: np.ndarray, residuals: np.ndarray, before: np.ndarray, tol: float) -> bool:

@@ -9,7 +9,8 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from unbraid.data.rows import Rows
-from unbraid.estimator.base import COUNT_OR_AUTO, RANDOM_STATE, Estimator, Number, Whole
+from unbraid.estimator.base import Estimator
+from unbraid.estimator.parameters import COUNT_OR_AUTO, RANDOM_STATE, Number, Whole
 from unbraid.estimator.summary import Summary
 from unbraid.geometry.charts import Chart, analogy, charts
 from unbraid.geometry.eigen import diffusion_scale

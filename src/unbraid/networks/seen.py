@@ -19,13 +19,13 @@ class Logs(NamedTuple):
 
 
 def log_depth(x: Tensor, means: Tensor) -> Tensor:
-    """Logarithm (n, 1) of the total of each row over what the columns that it has count on average.
+    """Logarithm (n, 1) of the total of each row over what the columns that it has count on average; 0 if it has none.
 
     >>> log_depth(torch.tensor([[2.0, 4.0], [torch.nan, 2.0]]), torch.tensor([1.0, 2.0])).exp().tolist()
     [[2.0], [1.0]]
     """
     usual = torch.where(x.isnan(), 0.0, means).sum(1, keepdim=True)
-    return (x.nan_to_num().sum(1, keepdim=True).clamp_min(FEWEST) / usual).log()
+    return (x.nan_to_num().sum(1, keepdim=True).clamp_min(FEWEST) / usual).log().nan_to_num(posinf=0.0)
 
 
 class Seen(nn.Module):
@@ -66,13 +66,14 @@ class Seen(nn.Module):
         return Logs(*self.numbers)
 
     def start(self, counted: NDArray[np.bool_], sample: NDArray) -> None:
-        """Measure rows with NaN for gaps, given which columns are counts."""
-        x = torch.from_numpy(sample).float()
+        """Measure rows with NaN for gaps, given which columns are counts; a column may hold no value in these rows."""
+        x = torch.from_numpy(sample).double()
         self.counted.copy_(torch.from_numpy(counted))
-        self.numbers[0] = torch.from_numpy(np.maximum(np.nanmean(sample, axis=0), FEWEST / len(sample)))
+        self.numbers[0] = x.nanmean(0).nan_to_num().clamp_min(FEWEST / len(x))
         self.numbers[1] = 0.0
-        self.numbers[1] = self._logs_of(x).nanmean(0)
-        self.numbers[2] = self._logs_of(x)[:, self.counted].square().nanmean().sqrt()
+        self.numbers[1] = self._logs_of(x).nanmean(0).nan_to_num()
+        spread = self._logs_of(x)[:, self.counted].square().nanmean().sqrt()
+        self.numbers[2] = torch.where(spread > 0, spread, 1.0)
 
     def _logs_of(self, x: Tensor) -> Tensor:
         means, center, scale = self.numbers

@@ -8,7 +8,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from unbraid.data.counts import COUNTS
 from unbraid.data.rows import Rows
-from unbraid.estimator.base import COUNT_OR_AUTO, RANDOM_STATE, Estimator, Whole
+from unbraid.estimator.base import Estimator
+from unbraid.estimator.parameters import COUNT_OR_AUTO, RANDOM_STATE, Whole
 from unbraid.estimator.summary import Summary, codes_in_words
 from unbraid.manifold.dimension import DimensionEstimate
 from unbraid.manifold.neighbors import distinct_rows

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from unbraid.data.observations import Observations
 from unbraid.data.rows import Rows, is_sliceable
-from unbraid.data.sources import is_dataset
+from unbraid.data.sources import column_names, is_dataset
 from unbraid.estimator.summary import Summary
 from unbraid.manifold.neighbors import isometry_of_pairs, neighbor_pairs
 from unbraid.metrics.kinds import columns_of
@@ -50,6 +50,8 @@ class Fitted:
     sample_codes : array (m, d) or None
     row_names, sample_names : arrays of str, (n,) and (m,), or None
         Names of the rows of the codes and of the sample, where they have some.
+    feature_names : list of str or None
+        Names of the columns of the data, where they have some.
     distances : Distances or None
         Of the sample, in the codes that are worth a look.
     factors : array (n, number of factors) or None
@@ -85,6 +87,7 @@ class Fitted:
     concerns: list[str]
     remarks: list[str]
     table: Any = None
+    feature_names: list[str] | None = None
 
 
 def nearby_distances(
@@ -224,6 +227,7 @@ def describe(
         concerns=[*summary.concerns, *_below_the_bound(model, score)],
         remarks=[],
         table=table,
+        feature_names=column_names(X),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unbraid.estimator.summary import Section
+from unbraid.estimator.summary import Section, counted
 from unbraid.metrics.kinds import columns_of
 from unbraid.report.charts import plot_codes, plot_distances
 from unbraid.report.drawing import as_rows, is_pictures, plot_images
@@ -21,6 +21,7 @@ PICTURES = dict.fromkeys(("eigenvalues", "sampled points", "selection", "spectru
 PICTURES |= {"kl": "training", "losses": "training", "samples": "decoded", "subspaces": "subspaces"}
 ENDS = 3  # rows that are named at each end of a code
 SHOWN, RECONSTRUCTED = 24, 200  # pictures of the data, and rows that are decoded again
+NAMED = 30  # columns that a picture has room to name
 LONG = 6  # rows of a table that is folded if it has more
 SOON = 0.1  # seconds; a fit that took less (after a diagnosis, say) does not say how many
 
@@ -87,7 +88,18 @@ def _lead(fit: Fitted) -> str:
     count = 0 if fit.codes is None else fit.codes.shape[1]
     found = f"; {count} code{'s' * (count > 1)}" if count else ""
     took = f"; fitted in {fit.seconds:.1f} s" if fit.seconds and fit.seconds > SOON else ""
-    return f"{fit.n_rows} observations of shape {fit.sample.shape[1:]}{found}{took}."
+    return f"{fit.n_rows} observations of {in_words(fit.sample.shape[1:])}{found}{took}."
+
+
+def in_words(row_shape: Sequence[int]) -> str:
+    """What a row holds.
+
+    >>> in_words((12,)), in_words((64, 64, 3))
+    ('12 columns', '64 x 64 x 3 values')
+    """
+    if len(row_shape) == 1:
+        return counted(row_shape[0], "column")
+    return f"{' x '.join(map(str, row_shape))} values"
 
 
 def _add_codes(page: Report, fit: Fitted) -> None:
@@ -114,15 +126,18 @@ def _add_codes(page: Report, fit: Fitted) -> None:
             "other factor alone.",
         ).figure(_factor_map(fit, codes[:, shown], labels))
     if summary.decodes:
+        moved = plot_traversals(
+            fit.model.inverse_transform, codes, span="quantiles", base="median", order=summary.order,
+            most=summary.n_shown, names=names, angles=columns_of("circle", summary.kinds) if summary.kinds else [],
+        )  # fmt: skip
+        if fit.feature_names and len(fit.feature_names) <= NAMED:
+            for ax in moved.axes:
+                ax.set_xlabel("")
+                ax.set_xticks(range(len(fit.feature_names)), fit.feature_names, rotation=90)
         page.section("Moving along each code").text(
             "One code varies from its 3rd to its 97th percentile while the others stay at their medians; the data are "
             "decoded by inverse_transform." + (" An angle goes once around." if "circle" in summary.kinds else "")
-        ).figure(
-            plot_traversals(
-                fit.model.inverse_transform, codes, span="quantiles", base="median", order=summary.order,
-                most=summary.n_shown, names=names, angles=columns_of("circle", summary.kinds) if summary.kinds else [],
-            )
-        )  # fmt: skip
+        ).figure(moved)
     if not (summary.decodes and is_pictures(fit.sample.shape[1:])):  # which shows it as pictures
         _add_loadings(page, fit, shown, labels)
     if fit.table is not None:
@@ -166,7 +181,7 @@ def _add_loadings(page: Report, fit: Fitted, shown: NDArray, labels: list[str]) 
         codes = codes[:, shown]
     if len(codes) < fewest_rows(codes.shape[1]):
         return
-    found = loadings(codes, fit.sample, kinds=kinds, feature_names=getattr(fit.model, "feature_names_in_", None))
+    found = loadings(codes, fit.sample, kinds=kinds, feature_names=fit.feature_names)
     names = labels if not kinds else None
     page.section("What changes along each code").text(
         "The change of each feature for one standard deviation of a code (one radian of an angle) while the other "

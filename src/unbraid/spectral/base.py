@@ -13,7 +13,7 @@ from unbraid.data.lazy import codes_by_blocks
 from unbraid.data.observations import data_of
 from unbraid.data.rows import Rows
 from unbraid.data.sources import is_lazy
-from unbraid.estimator.base import COUNT_OR_AUTO, RANDOM_STATE, Whole
+from unbraid.estimator.parameters import COUNT_OR_AUTO, RANDOM_STATE, Whole
 from unbraid.estimator.summary import Summary
 from unbraid.export.graphs import Graphs
 from unbraid.manifold.neighbors import Floats, diagonal_rescaling
@@ -22,7 +22,7 @@ from unbraid.manifold.spectra import has_structure
 from unbraid.runtime.determinism import check_random_state, one_blas_thread
 from unbraid.runtime.extras import require
 from unbraid.runtime.progress import bar
-from unbraid.spectral.diagnostics import Diagnostics, Shape, data_concerns, diagnose, shape_concerns, shape_of, warn_of
+from unbraid.spectral.diagnostics import Diagnostics, data_concerns, diagnose, shape_concerns, shape_of, warn_of
 from unbraid.spectral.extension import LocalMaps
 from unbraid.spectral.gaps import Filling
 from unbraid.spectral.ica import Rotation, Whitening, whitening
@@ -145,7 +145,7 @@ class SpectralEstimator(Screened):
             self.__dict__.update(start.fitted | self.get_params(deep=False))
             warn_of(self.diagnostics_.concerns, stacklevel=2)
             return self
-        found, number = self._embed(data, rng) if start is None else self._embed_from(start, data, rng)
+        found, look, number = self._embed(data, rng) if start is None else self._embed_from(start, data, rng)
         with one_blas_thread():
             doubts: list[str] = []
             if evidence:
@@ -155,21 +155,20 @@ class SpectralEstimator(Screened):
             else:
                 unmixing = found.choice.unmix(found.fresh, rng)
             self._list_odd(X)
-            self._finish(found, unmixing, number, rng, doubts)
+            self._finish(found, look, unmixing, number, rng, doubts)
             self._find_again(found, X, evidence, rng)
         warn_of(self.diagnostics_.concerns, stacklevel=2)
         return self
 
-    def _embed(self, data: Rows, rng: np.random.RandomState) -> tuple[Embedded, Number]:
+    def _embed(self, data: Rows, rng: np.random.RandomState) -> tuple[Embedded, Look, Number]:
         with bar("read", show=self.progress) as data.on_read:
             look = self._look(data, rng)
         self.reduction_, self.screen_ = look.reduction, look.screen
         number = number_of_factors(self.n_factors, look, data.n_features)
         settings = self._settings(number.value)
-        self._shape = shape_of(look, number.value)
         # Thousands of small products are slower, not faster, when each is shared among threads.
         with one_blas_thread(), bar("fit", show=self.progress) as advance:
-            return replace(embed_points(look, self.n_landmarks, settings, rng, advance), wide=look.wide), number
+            return embed_points(look, self.n_landmarks, settings, rng, advance), look, number
 
     def start_from(self, X: Any, look: Look) -> Start:
         """Embed the examined points of X; a fit resumes from the result with :meth:`continue_from`.
@@ -189,11 +188,10 @@ class SpectralEstimator(Screened):
         look = look.truncated(max(look.reduction.size_for(FINEST), self._fewest_components()))
         self.reduction_, self.screen_ = look.reduction, look.screen
         number = number_of_factors(self.n_factors, look, data.n_features)
-        self._shape = shape_of(look, number.value)
         self._list_odd(X)
         with one_blas_thread(), bar("fit", show=self.progress) as advance:
-            found = replace(solved(look.points, self._settings(number.value), rng, advance), wide=look.wide)
-            self._finish(found, found.choice.unmix(found.fresh, rng), number, rng, [])
+            found = solved(look.points, self._settings(number.value), rng, advance)
+            self._finish(found, look, found.choice.unmix(found.fresh, rng), number, rng, [])
         return Start(look, found, number, dict(vars(self)))
 
     def continue_from(self, start: Start) -> Self:
@@ -201,14 +199,12 @@ class SpectralEstimator(Screened):
         self._start = start
         return self
 
-    def _embed_from(self, start: Start, data: Rows, rng: np.random.RandomState) -> tuple[Embedded, Number]:
+    def _embed_from(self, start: Start, data: Rows, rng: np.random.RandomState) -> tuple[Embedded, Look, Number]:
         self.reduction_, self.screen_ = start.look.reduction, start.look.screen
-        self._shape = shape_of(start.look, start.number.value)
         with bar("read", show=self.progress) as data.on_read:
             pool = self._filled(data).sample(POOL, rng, then=self._place)
         with one_blas_thread(), bar("fit", show=self.progress) as advance:
-            found = embed_more(start.found.choice, start.look, pool, rng, advance)
-        return replace(found, wide=start.look.wide), start.number
+            return embed_more(start.found.choice, start.look, pool, rng, advance), start.look, start.number
 
     def _find_again(self, found: Embedded, X: Any, evidence: Evidence | None, rng: np.random.RandomState) -> None:
         """Refits; an embedding alone has no codes that could be reproduced one by one."""
@@ -330,8 +326,9 @@ class SpectralEstimator(Screened):
         return int(self.n_factors) + 1 if self.n_factors != "auto" else 1
 
     def _finish(
-        self, found: Embedded, unmixing: Unmixing, number: Number, rng: np.random.RandomState, doubts: list[str]
-    ) -> None:
+        self, found: Embedded, look: Look, unmixing: Unmixing, number: Number, rng: np.random.RandomState,
+        doubts: list[str],
+    ) -> None:  # fmt: skip
         choice = found.choice
         self.n_factors_, self.n_neighbors_ = choice.settings.n_factors, choice.candidate.n_neighbors
         self.pca_components_ = choice.candidate.pca_components
@@ -345,7 +342,7 @@ class SpectralEstimator(Screened):
         residual = float(self.reduction_.residuals[self.pca_components_ - 1])
         codes = (found.fresh - mean) @ self.unmixing_.T
         self.pieces_: dict[int, NDArray[np.intp]] = {}
-        shape: Shape = self.__dict__.pop("_shape")
+        shape = shape_of(look, number.value)
         if shape.thin is not None:
             dim, part = shape.thin
             numbers = np.delete(np.arange(len(part) + len(self.outliers_)), self.outliers_)
@@ -354,8 +351,8 @@ class SpectralEstimator(Screened):
         boxed = rotation is not None and self.kind != "laplacian"
         shaped = shape_concerns(shape, self.pieces_, codes if boxed else codes[:0])
         self.diagnostics_ = diagnose(
-            found, self.maps_, rotation, codes, rng, n_features=len(self.reduction_.mean), pca_residual=residual,
-            kind=self.kind, concerns=(data_concerns(self) + shaped, doubts), unsure=number.doubt,
+            found, look.wide, self.maps_, rotation, codes, rng, n_features=len(self.reduction_.mean),
+            pca_residual=residual, kind=self.kind, concerns=(data_concerns(self) + shaped, doubts), unsure=number.doubt,
         )  # fmt: skip
 
 

@@ -148,6 +148,7 @@ class Diagnostics(Later):
 
 def diagnose(
     found: Embedded,
+    wide: Floats,
     maps: LocalMaps,
     rotation: Rotation | None,
     codes: Floats,
@@ -161,7 +162,8 @@ def diagnose(
 ) -> Diagnostics:
     """Measure a fit from its embedding, its final maps, its rotation and the codes of the points that ICA used.
 
-    ``concerns`` about the data and the evidence come before and after those of the figures.
+    ``wide`` are some rows in all principal components; ``concerns`` about the data and the evidence come before and
+    after those of the figures.
     """
     turn = code_uncertainty(codes, rotation, rng) if rotation else TurnUncertainty(np.empty(0), 0.0)
     choice, tried, spectrum = found.choice, found.tried, found.choice.spectrum
@@ -180,7 +182,7 @@ def diagnose(
         "gaussian": near_gaussian(kurtosis, len(codes)),
         "extension_error": min(t["held_out_error"] for t in tried) if tried else choice.held_out_error(maps),
     }
-    left = left_over(found.wide, maps(found.wide[:, : choice.points.shape[1]]), n_features)
+    left = left_over(wide, maps(wide[:, : choice.points.shape[1]]), n_features)
     figures["left_over"] = left[1]
     known: dict[str, Any] = {
         "n_graph_components": choice.graph.n_components,

@@ -9,7 +9,7 @@ import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 
-from unbraid.estimator.base import Number
+from unbraid.estimator.parameters import Number
 from unbraid.manifold.neighbors import Floats, Indices
 from unbraid.spectral.alignment import alignment, band_order, smallest_neighborhood
 from unbraid.spectral.base import SpectralEstimator

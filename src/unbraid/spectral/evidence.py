@@ -15,6 +15,7 @@ from scipy.optimize import linear_sum_assignment, minimize
 
 from unbraid.data.observations import Observations
 from unbraid.data.order import steps
+from unbraid.estimator.summary import counted
 from unbraid.manifold.neighbors import Floats
 from unbraid.manifold.reduction import inverse_root
 from unbraid.spectral.ica import best_rotation, whitening
@@ -197,6 +198,10 @@ def effective_share(Z: Floats, time: NDArray[Any]) -> float:
     return float(1 / (1 + 2 * sum(max(0.0, square) for square in squares)))
 
 
+class UnseenDirectionError(ValueError):
+    """The pairs differ along fewer directions than there are factors."""
+
+
 def by_pairs(Z: Floats, pairs: NDArray[np.intp]) -> Floats:
     """Directions along which pairs that share some factors differ: the sparsest differences (Locatello et al. 2020).
 
@@ -217,7 +222,7 @@ def by_pairs(Z: Floats, pairs: NDArray[np.intp]) -> Floats:
     slices = [(D * (D[:, [a]] * D[:, [b]])).T @ D / len(D) for a in range(D.shape[1]) for b in range(a + 1)]
     found = _unit_rows(joint_diagonaliser(np.stack(slices)) @ white)
     if np.linalg.cond(found) > ALIKE:  # noise along a direction in which no pair differs decides all codes
-        raise ValueError(
+        raise UnseenDirectionError(
             f"the pairs differ along fewer than {Z.shape[1]} directions, so that they cannot tell {Z.shape[1]} factors "
             "apart. Add pairs that differ in the other factors."
         )
@@ -243,8 +248,8 @@ def by_condition(Z: Floats, y: ArrayLike) -> Floats:
     large = names[counts > 5 * Z.shape[1]]
     if len(large) < 2:
         raise ValueError(
-            f"labels name {len(names)} condition(s), of which {len(large)} have more than {5 * Z.shape[1]} rows; "
-            "rotation='condition' needs two or more."
+            f"labels name {counted(len(names), 'condition')}, of which {len(large)} have more than {5 * Z.shape[1]} "
+            "rows; rotation='condition' needs two or more."
         )
     within = np.stack([np.cov(Z[labels == name].T) for name in large])
     white = inverse_root(np.average(within, axis=0, weights=counts[counts > 5 * Z.shape[1]]))
@@ -345,7 +350,8 @@ def evidence_turn(rotation: str, Z: Floats, given: NDArray[Any]) -> float:
     Returns
     -------
     float
-        0 for one code; NaN if a half of the evidence is too little to rotate by.
+        0 for one code; NaN if a half of the evidence is too little to rotate by. A half of the pairs that differ along
+        fewer directions than there are codes counts as 90 degrees.
     """
     if Z.shape[1] == 1:
         return 0.0
@@ -362,6 +368,8 @@ def evidence_turn(rotation: str, Z: Floats, given: NDArray[Any]) -> float:
         halves = [np.concatenate([blocks[i] for i in half]) for half in np.split(mixed, 2)]
         try:
             turns.append(angle_between(*(_by_half(rotation, Z, given, half) for half in halves)))
+        except UnseenDirectionError:
+            turns.append(90.0)
         except ValueError:
             return float("nan")
     return float(np.sqrt(np.mean(np.square(turns))))

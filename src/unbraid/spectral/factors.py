@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from unbraid.data.rows import Rows, row_marks
-from unbraid.estimator.base import COUNT
+from unbraid.estimator.parameters import COUNT
 from unbraid.manifold.neighbors import Floats
 from unbraid.methods import COVARIATES
 from unbraid.runtime.progress import bar

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.data.gaps import share_missing
+from unbraid.data.gaps import refuse_empty_rows, share_missing
 from unbraid.manifold.neighbors import Floats
 from unbraid.trust.warnings import warn
 
@@ -105,9 +105,7 @@ def expected(centred: NDArray, W: Floats, noise: float) -> Floats:
     [[2.0], [2.0]]
     """
     there = np.isfinite(centred)
-    nothing = ~there.any(axis=1)
-    if nothing.any():
-        raise ValueError(f"{int(nothing.sum())} rows of X hold no value at all, only NaN. Remove them.")
+    refuse_empty_rows(centred)
     return _solved(np.where(there, centred, 0.0), there, W, max(noise, 1e-12 * float(np.square(W).mean())))[0]
 
 

@@ -25,14 +25,12 @@ class Embedded:
     """The chosen embedding, its local maps, and the embedding of as many points as ICA should see.
 
     ``tried`` are the numbers of landmarks with their errors on held-out points; empty if every point was embedded.
-    ``wide`` are some rows in all principal components.
     """
 
     choice: Choice
     maps: LocalMaps
     fresh: Floats
     tried: list[dict[str, Any]] = field(default_factory=list)
-    wide: Floats = field(default_factory=lambda: np.empty((0, 0)))
 
 
 def embed_points(

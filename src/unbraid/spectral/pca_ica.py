@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from unbraid.data.gaps import share_missing
 from unbraid.data.lazy import codes_by_blocks
-from unbraid.estimator.base import COUNT, COUNT_OR_AUTO, RANDOM_STATE
+from unbraid.estimator.parameters import COUNT, COUNT_OR_AUTO, RANDOM_STATE
 from unbraid.estimator.summary import Summary
 from unbraid.export.graphs import Graphs
 from unbraid.manifold.reduction import FINEST, Look, affordable_rows

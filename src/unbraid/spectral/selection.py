@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from unbraid.estimator.base import COUNT_OR_AUTO, check_parameter
+from unbraid.estimator.parameters import COUNT_OR_AUTO, check_parameter
 from unbraid.manifold.dimension import DimensionEstimate, dimension_of
 from unbraid.manifold.reduction import RESIDUALS, Look, Reduction
 from unbraid.trust.table import FIGURES
@@ -87,8 +87,10 @@ class Selection:
             mark = "*" if c == self.chosen else " "
             lines.append(
                 f"{mark}{c.n_neighbors:4d} {c.pca_components:5d}  {c.contrast:9s} {c.edges:6.3f} {c.closest:8.3f} "
-                f"{c.dependence:8.3f} {c.participation:9.3f} {c.eigengap:10.3g} {c.stability:9.3f} "
-                f"{c.pieces:7d}  {'evened  ' * c.evened}{c.excluded}"
+                f"{c.dependence:8.3f} {c.participation:9.3f} {c.eigengap:10.3g} {c.stability:9.3f} ".replace(
+                    "nan", "  -"
+                )
+                + f"{c.pieces:7d}  {'evened  ' * c.evened}{c.excluded}"
             )
         return "\n".join(lines)
 

@@ -91,7 +91,8 @@ def _choices(selection: Selection, scores: list[float]) -> list[str]:
         if chosen.excluded:
             found.append(f"No setting is sound; the best-scoring one was used ({chosen.excluded}).")
         elif excluded:
-            found.append(f"{excluded} of them were excluded; the table of settings gives the reasons.")
+            were = "was" if excluded == 1 else "were"
+            found.append(f"{excluded} of them {were} excluded; the table of settings gives the reasons.")
         sound = [score for c, score in zip(selection.candidates, scores) if not c.excluded]
         if len(sound) > 1:
             found.append(

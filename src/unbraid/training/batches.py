@@ -90,6 +90,11 @@ class Points:
             given, rows = rows, Rows(rows.array(), gaps=rows.gaps)
             rows.in_unit_interval, rows.beside = given.in_unit_interval, given.beside
         self.rows, self.n = rows, len(rows)
+        if self.pairs is not None and not len(self.pairs):
+            raise ValueError(
+                f"pairs join no two of the {self.n} rows, so that there is nothing to learn from. Give row numbers "
+                "(m, 2), or one number per row that is the same for both rows of a pair."
+            )
         self._checked = rows.is_picture
         nbytes = self.n * rows.n_features * rows.dtype.itemsize
         if not self._checked and not drawn and nbytes <= SCANNED_BYTES:

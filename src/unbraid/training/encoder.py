@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from unbraid.data.observations import Observations
 from unbraid.data.rows import Rows
-from unbraid.estimator.base import COUNT
+from unbraid.estimator.parameters import COUNT
 from unbraid.export.graphs import Graphs
 from unbraid.networks.autoencoder import initialise
 from unbraid.networks.layout import as_images, joined, shape_of
@@ -110,20 +110,23 @@ class EncoderEstimator(TrainedEstimator):
         self._before_training(points, seed)
         networks = self._networks(shape, preset, torch.Generator().manual_seed(seed))
         self._check_networks(networks)
-        networks = self._whole(networks)
+        networks = self._whole(networks, points)
         self._train(networks, points, self._schedule(preset), preset, seed)
         self._after_training(points)
         return self
 
+    def _read(self, X: Any, *, fewest: int = 2) -> Rows:
+        rows = super()._read(X, fewest=fewest)
+        shape_of(self._seen_shape)  # images of other shapes are refused first
+        return rows
+
     def _points(self, X: Any) -> Points:
         known = self._observed(X)
-        rows = self._read(known)
-        points = Points(rows, self._known(known))
-        shape_of(self._seen_shape)  # images of other shapes are refused first
+        points = Points(self._read(known), self._known(known))
         if points.is_constant():
             check_spread(0.0)
         self.center_, self.scale_ = np.float64(0), 1.0
-        if not rows.in_unit_interval:
+        if not points.rows.in_unit_interval:
             self._standardise(points)
         return points
 
@@ -173,8 +176,8 @@ class EncoderEstimator(TrainedEstimator):
         initialise(networks, preset.initialisation, generator)
         return networks
 
-    def _whole(self, networks: nn.ModuleDict) -> nn.ModuleDict:
-        """Hook: the networks with what a method puts around them."""
+    def _whole(self, networks: nn.ModuleDict, points: Points | None = None) -> nn.ModuleDict:
+        """Hook: the networks with what a method puts around them; ``points`` are those of the fit."""
         return networks
 
     def _parts(self, shape: tuple[int, ...], preset: Any) -> dict[str, nn.Module]:

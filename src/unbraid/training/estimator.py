@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from unbraid.data.gaps import refuse_empty
 from unbraid.data.rows import Rows
-from unbraid.estimator.base import COUNT, RANDOM_STATE, Hint, Number
+from unbraid.estimator.parameters import COUNT, RANDOM_STATE, Hint, Number
 from unbraid.export.exportable import Exportable
 from unbraid.runtime.determinism import seed_of
 from unbraid.training.checkpoint import read_checkpoint

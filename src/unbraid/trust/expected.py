@@ -207,10 +207,18 @@ def guess_of(figures: dict[str, float]) -> tuple[ExpectedMCC | None, str]:
     away = known.distance(x)
     if away > known.reach:
         return None, (
-            f"no simulated data set is similar: the tenth nearest is {away:.1f} standard deviations away "
+            f"no simulated data set is similar: the tenth nearest is {_far(away)} standard deviations away "
             f"(normally at most {known.reach:.1f})"
         )
     return known(x), ""
+
+
+def _far(away: float) -> str:
+    """
+    >>> _far(7.25), _far(646250.0)
+    ('7.2', 'more than 100')
+    """
+    return f"{away:.1f}" if away < 100 else "more than 100"
 
 
 def cost_of(figures: dict[str, float], key: str) -> float | None:

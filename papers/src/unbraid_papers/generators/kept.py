@@ -62,7 +62,7 @@ class KeptImages:
         return np.frombuffer(found[0], np.uint8).reshape(3, self.image_size, self.image_size)
 
     def _draw(self, latent: torch.Tensor) -> np.ndarray:
-        image = self.synthesis(latent[None]).clamp(-1, 1)
+        image = self.synthesis(latent[None]).clamp_(-1, 1)  # in place: a copy of 12 MB a face breaks up the heap
         image = nn.functional.avg_pool2d(image, image.shape[-1] // self.image_size)
         return np.rint(127.5 * (image[0].numpy() + 1)).astype(np.uint8)
 

@@ -1,0 +1,3 @@
+# Written by scripts/stubs.py.
+__all__: list[str]
+from unbraid.contrastive.estimator import Contrastive as Contrastive

@@ -1,0 +1,36 @@
+# Written by scripts/stubs.py.
+__all__: list[str]
+from unbraid.report.fitted import Fitted as Fitted
+from unbraid.report.html import Report as Report
+from unbraid.report.decoded import code_grid as code_grid
+from unbraid.report.fitted import describe as describe
+from unbraid.report.pages import fit_report as fit_report
+from unbraid.report.traversal import heat_map as heat_map
+from unbraid.report.decoded import interpolate as interpolate
+from unbraid.report.factor_maps import mean_codes as mean_codes
+from unbraid.report.fitted import measured_fit as measured_fit
+from unbraid.report.subspaces import plot_angles as plot_angles
+from unbraid.report.traversal import plot_class_traversal as plot_class_traversal
+from unbraid.report.charts import plot_codes as plot_codes
+from unbraid.report.meaning import plot_courses as plot_courses
+from unbraid.report.charts import plot_distances as plot_distances
+from unbraid.report.charts import plot_eigenvalues as plot_eigenvalues
+from unbraid.report.factor_maps import plot_factor_maps as plot_factor_maps
+from unbraid.report.decoded import plot_grid as plot_grid
+from unbraid.report.drawing import plot_images as plot_images
+from unbraid.report.decoded import plot_interpolation as plot_interpolation
+from unbraid.report.training import plot_kl as plot_kl
+from unbraid.report.meaning import plot_loadings as plot_loadings
+from unbraid.report.training import plot_losses as plot_losses
+from unbraid.report.factor_maps import plot_mean_codes as plot_mean_codes
+from unbraid.report.decoded import plot_reconstructions as plot_reconstructions
+from unbraid.report.factor_maps import plot_recovery as plot_recovery
+from unbraid.report.charts import plot_sampled_points as plot_sampled_points
+from unbraid.report.decoded import plot_samples as plot_samples
+from unbraid.report.charts import plot_selection as plot_selection
+from unbraid.report.charts import plot_spectrum as plot_spectrum
+from unbraid.report.subspaces import plot_subspaces as plot_subspaces
+from unbraid.report.traversal import plot_traversals as plot_traversals
+from unbraid.report.animation import save_traversal_gif as save_traversal_gif
+from unbraid.report.traversal import traversal_values as traversal_values
+from unbraid.report.traversal import traversals as traversals
