@@ -49,6 +49,7 @@ def test_it_cannot_be_changed():
         ({"labels": np.zeros(N - 1)}, r"labels.*\(11,\).*12"),
         ({"labels": np.zeros((N, 2, 2))}, r"labels.*\(12, 2, 2\)"),
         ({"labels": np.zeros(N, complex)}, "labels.*complex128"),
+        ({"labels": [[0.1, 0.2], None] * (N // 2)}, "labels.*12 entries of different lengths.*NaN"),
         ({"labels": np.where(np.arange(N) < 3, np.inf, np.nan)}, "labels.*infinite in 3.*NaN"),
         ({"pairs": np.zeros((4, 3), int)}, r"pairs.*\(4, 3\)"),
         ({"pairs": [[0.0, 1.0]]}, "pairs.*float64"),

@@ -86,7 +86,7 @@ class Observations:
             _check_order(self.X, given)
         n = len(self) if given else 0
         for name in given:
-            checked = _CHECKS[name](name, _array(getattr(self, name)), n).view()
+            checked = _CHECKS[name](name, _array(name, getattr(self, name)), n).view()
             checked.flags.writeable = False
             object.__setattr__(self, name, checked)
 
@@ -275,10 +275,18 @@ def _check_order(X: Any, given: list[str]) -> None:
         )
 
 
-def _array(values: Any) -> NDArray:
+def _array(name: str, values: Any) -> NDArray:
     from unbraid.data.sources import array_of_tensor, is_tensor  # which take Observations themselves
 
-    return array_of_tensor(values) if is_tensor(values) else np.asarray(values)
+    if is_tensor(values):
+        return array_of_tensor(values)
+    try:
+        return np.asarray(values)
+    except ValueError as error:  # rows of different lengths
+        raise ValueError(
+            f"{name} are a list of {len(values)} entries of different lengths. Give an array (n,) or (n, k), with NaN "
+            "where a value is not known."
+        ) from error
 
 
 def _rows(X: Any) -> Any:
