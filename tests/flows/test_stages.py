@@ -75,32 +75,35 @@ def test_either_part_ends_by_max_seconds(data, step, monkeypatch):
     with pytest.warns(ConvergenceWarning, match=facts("UB401", f"{step} of {2 * STEPS}")):
         found = model(max_seconds=step - 0.5).fit(*data)
     assert found.n_steps_ == step
-    assert found.n_unfolded_ == (2 if step > STEPS else 0)
+    assert found.n_unfolded_ == 2
     X = data[0]
     np.testing.assert_allclose(found.inverse_transform(found.transform(X)), X, atol=1e-4)
 
 
-def test_one_informative_code_leaves_nothing_to_unfold(data):
-    with pytest.warns(TrustWarning, match=facts("UB223", "of the 4 codes", "n_factors")):
-        found = model(n_factors=1).fit(*data)
-    assert (found.n_steps_, found.stopped_, found.n_unfolded_) == (STEPS, "max_steps", 0)
+@pytest.mark.parametrize("n_factors", [1, 4])
+def test_without_a_surface_the_flow_is_dense(data, n_factors):
+    with pytest.warns(TrustWarning, match=facts("UB223", f"{n_factors} of 4", "dense", "n_factors")):
+        found = model(n_factors=n_factors).fit(*data)
+    dense = model(n_factors=n_factors).set_params(architecture="dense").fit(*data)
+    assert (found.n_steps_, found.n_unfolded_) == (dense.n_steps_, 0)
+    assert found.theta_.tobytes() == dense.theta_.tobytes()
 
 
 def test_the_whole_is_the_first_flow_then_the_second(data):
-    """On known parts: the codes of the whole are the second's of the first's informative ones, the volume is kept."""
+    """On known parts: the codes of the whole are the second's of the first's on the surface, the volume is kept."""
     seen = []
 
     class Watched(PartTrainer):
-        def __init__(self, flow, theta, order, *rest):
-            super().__init__(flow, theta, order, *rest)
-            seen.append((flow, theta, order, self))
+        def __init__(self, flow, theta, *rest):
+            super().__init__(flow, theta, *rest)
+            seen.append((flow, theta, self))
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("unbraid.flows.conditional.PartTrainer", Watched)
         model().fit(*data)
-    ((flow, theta, order, trainer),) = seen
+    ((flow, theta, trainer),) = seen
     rows = torch.from_numpy(data[0].astype(np.float32))
-    first = flow.encode(theta, rows)[0][0][:, order]
+    first = flow.encode(theta, rows)[0][0]
     second, change = trainer.flow.encode(trainer.theta, first[:, :2])
     codes, volume = trainer.whole.encode(trainer.whole_theta, rows)
     torch.testing.assert_close(codes[..., :2], second)

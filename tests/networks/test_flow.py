@@ -9,7 +9,7 @@ from unbraid.networks.coupling import CLAMPS, Affine
 from unbraid.networks.flow import conv_flow, dense_flow
 from unbraid.networks.fused import FusedForward, supports
 from unbraid.networks.fused_images import FusedImages
-from unbraid.networks.unfolding import Part, part_flow, principal_frame, rotation, unfolding_flow, with_part
+from unbraid.networks.unfolding import Part, off_surface, part_flow, principal_frame, rotation, surface_flow, with_part
 
 
 def build(shape, affine, n_models, rng):
@@ -54,12 +54,12 @@ def test_jacobian_volume_and_inverse(kind, scale, clamp, shape):
             assert abs(log_det) > 1e-3
 
 
-@pytest.mark.parametrize("kind", ["gin", "whole"])
+@pytest.mark.parametrize("kind", ["surface", "whole"])
 def test_unfolding_keeps_the_volume_and_is_inverted(kind):
     rng = np.random.default_rng(3)
-    flow = unfolding_flow(5, n_models=2 if kind == "gin" else 1)
+    flow = surface_flow(5, 2, n_models=2 if kind == "surface" else 1)
     if kind == "whole":
-        flow = with_part(flow, part_flow(2, 2), torch.tensor([3, 0, 1, 2, 4]))
+        flow = with_part(flow, part_flow(2, n_models=2))
     theta = flow.initial(rng, identity=False).double()
     rows = torch.from_numpy(rng.normal(size=(4, 5)))
     codes, volume = flow.encode(theta, rows)
@@ -77,7 +77,7 @@ def test_unfolding_keeps_the_volume_and_is_inverted(kind):
 def test_a_part_changes_its_own_volume():
     """The codes of the part are those of its flow; each of the others gives back an equal share of the volume."""
     rng = np.random.default_rng(0)
-    part = part_flow(2, 1)
+    part = part_flow(2)
     theta = part.initial(rng, identity=False).double()
     x = torch.from_numpy(rng.normal(size=(1, 5, 6)))
     order = torch.tensor([[4, 1, 0, 2, 3]])
@@ -86,6 +86,16 @@ def test_a_part_changes_its_own_volume():
     assert volume.abs().max() > 1e-3
     torch.testing.assert_close(y[:, :2], codes)
     torch.testing.assert_close(y[:, 2:], x[:, [0, 2, 3]] * (-volume / 3).exp()[:, None])
+
+
+def test_distance_from_a_surface():
+    """A plane in four dimensions: what is off it is lost, what is on it is kept."""
+    flow = surface_flow(4, 2)
+    theta = flow.initial(np.random.default_rng(0))
+    theta[:, :16] = 0  # no rotation; the shifts start at 0
+    x = torch.from_numpy(np.random.default_rng(1).normal(size=(1, 4, 1000)) * np.array([3, 1, 1, 0.5])[:, None]).float()
+    expected = x[0, 2:].square().sum() / (x[0] - x[0].mean(1, keepdim=True)).square().sum()
+    torch.testing.assert_close(off_surface(flow, theta, x)[0], expected)
 
 
 def test_rotations_are_the_matrix_exponential_and_start_at_the_principal_components():

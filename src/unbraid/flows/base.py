@@ -16,13 +16,13 @@ from unbraid.flows.conditions import Condition
 from unbraid.flows.families import Normal, family
 from unbraid.flows.graphs import DecoderGraph, EncoderGraph, example_rows
 from unbraid.flows.spectrum import count_above_noise, warn_of_uncertain_count
-from unbraid.flows.stages import PartTrainer, Stages
+from unbraid.flows.stages import PartTrainer, Stages, SurfaceTrainer
 from unbraid.flows.summary import summary_of
 from unbraid.flows.training import ConditionBatches, FlowSchedule, FlowTrainer
 from unbraid.networks.coupling import CLAMPS, SCALES, Affine
 from unbraid.networks.flow import Flow, conv_flow, dense_flow
 from unbraid.networks.layout import as_images, as_rows
-from unbraid.networks.unfolding import part_flow, unfolding_flow, with_part
+from unbraid.networks.unfolding import part_flow, surface_flow, with_part
 from unbraid.training.estimator import TrainedEstimator, check_spread
 from unbraid.trust.warnings import warn
 
@@ -127,9 +127,11 @@ class FlowEstimator(TrainedEstimator):
             )
         return (n_features,)
 
-    def _build(self, rng: np.random.Generator, n_models: int) -> Flow:
-        shape, affine = self._network_shape, Affine(self._kind, self.clamp, scale=self.scale)
+    @property
+    def _sizes(self) -> dict[str, Any]:
+        """Those of the parameters ``n_blocks`` and ``hidden`` that are given."""
         sizes: dict[str, Any] = {}
+        shape = self._network_shape
         for name in ("n_blocks", "hidden"):
             value = getattr(self, name)
             if value is None:
@@ -139,18 +141,28 @@ class FlowEstimator(TrainedEstimator):
                 wanted = "three whole numbers" if image else "a whole number"
                 raise ValueError(f"{name}={value!r} must be {wanted} for a network of rows of shape {shape}.")
             sizes[name] = value
-        if self.architecture == "unfolding":
-            return unfolding_flow(shape[0], affine=affine, n_models=n_models, **sizes)
+        return sizes
+
+    def _build(self, rng: np.random.Generator, n_models: int) -> Flow:
+        shape, affine, sizes = self._network_shape, Affine(self._kind, self.clamp, scale=self.scale), self._sizes
+        if self.n_unfolded_:
+            hidden = 2 * sizes.get("hidden", 32)
+            return surface_flow(shape[0], self.n_unfolded_, hidden=hidden, n_models=n_models)
         if len(shape) == 3:
             return conv_flow(shape, rng, affine=affine, n_models=n_models, **sizes)
         return dense_flow(shape[0], rng, affine=affine, n_models=n_models, **sizes)
+
+    def _build_part(self, n_models: int) -> Flow:
+        """The second part of an unfolding flow."""
+        affine = Affine("realnvp", self.clamp)
+        return part_flow(self.n_unfolded_, affine=affine, n_models=n_models, **self._sizes)
 
     def _rebuilt(self) -> Flow:
         fixed = [torch.from_numpy(np.asarray(p))[None] for p in self.permutations_]
         flow = self._build(np.random.default_rng(0), 1)
         first = len(flow.permutations)
         flow = flow.with_permutations(fixed[:first])
-        return with_part(flow, part_flow(self.n_unfolded_, 1), fixed[first][0]) if len(fixed) > first else flow
+        return with_part(flow, self._build_part(1)) if len(fixed) > first else flow
 
     def _to_network(self, X: np.ndarray, dtype: torch.dtype | None = None) -> Tensor:
         """Rows as the network takes them: (n, features) or (n, channels, height, width)."""
@@ -205,7 +217,7 @@ class FlowEstimator(TrainedEstimator):
     @property
     def _noise_share(self) -> float:
         """Of the data's std; 0.002 to 0.01 from the first step on cost MCC on strongly mixed data."""
-        return 0.01 if self.architecture == "unfolding" else 0.05
+        return 0.01 if self.n_unfolded_ else 0.05
 
     def _set_noise(self, X: np.ndarray) -> None:
         """The data noise in the unit of X; "auto" is a share of the overall standard deviation."""
@@ -246,7 +258,7 @@ class FlowEstimator(TrainedEstimator):
         rng: np.random.Generator,
         identity: dict[str, Any],
         choose: Callable[[np.ndarray, Tensor, Flow], int] | None = None,
-        begin: Callable[[FlowTrainer], PartTrainer | None] | None = None,
+        begin: Callable[[FlowTrainer], PartTrainer] | None = None,
     ) -> FlowTrainer:
         """Fit ``n_init`` flows at once and keep the one with the best held-out likelihood, or what ``choose`` names.
 
@@ -256,9 +268,10 @@ class FlowEstimator(TrainedEstimator):
         schedule = self._schedule(flow)
         placed = flow.to(device.torch_device)
         forward = self._forward_of(placed, device.torch_device)
-        falls = int(self.drop * self.max_steps) if self.architecture == "unfolding" else 0
+        falls = int(self.drop * self.max_steps) if begin else 0
         source = ConditionBatches(condition, take, self.noise_, rng, device, falls)
-        trainer = FlowTrainer(placed, source, evaluate, schedule, forward, device)
+        kind = SurfaceTrainer if begin else FlowTrainer
+        trainer = kind(placed, source, evaluate, schedule, forward, device)
         if begin is None:
             self._run(trainer, device, self.max_steps, identity)
         else:
@@ -292,7 +305,7 @@ class FlowEstimator(TrainedEstimator):
             eval_every=self._eval_every(len(flow.shape) > 1),
             betas=(self.betas[0], self.betas[1]),
             drop=self.drop,
-            decay="cosine" if self.architecture == "unfolding" else "constant",
+            decay="cosine" if self.n_unfolded_ else "constant",
         )
 
     def _eval_every(self, images: bool) -> int:

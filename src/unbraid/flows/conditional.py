@@ -17,19 +17,20 @@ from unbraid.flows.leftover import MOST_CODES, leftover, warn_of_leftover
 from unbraid.flows.spectrum import (
     agreement,
     class_information,
-    count_above_noise,
     found_again,
     warn_of_disagreement,
 )
 from unbraid.flows.stages import PartTrainer
 from unbraid.flows.summary import sampled
 from unbraid.flows.training import ConditionBatches, FlowTrainer, encode_on_device
+from unbraid.manifold.dimension import estimate_dimension
 from unbraid.methods import method_of_class
 from unbraid.networks.flow import Flow
-from unbraid.networks.unfolding import part_flow, principal_frame
+from unbraid.networks.unfolding import off_surface, principal_frame
 from unbraid.trust.warnings import warn
 
 TIE = 0.1  # nats per point: what 2,000 held-out points cannot tell apart
+PART_TIE = 0.01  # the same for the codes on a surface alone
 COMPARED = 1000  # held-out points whose codes are compared from start to start
 PART_NOISE = 0.03  # of the informative codes' std, when they are unfolded
 MOST_IMAGES = 8000  # whose codes are described; each takes some milliseconds
@@ -56,11 +57,9 @@ class ConditionalFlow(Density):
         X, values = X[kept], labels.values[kept]
         seed = self._seed()
         split, architecture, training, after = self._streams(seed)
-        unfolds = self.architecture == "unfolding"
-        if unfolds and labels.kind == "continuous":
-            raise ValueError("architecture='unfolding' needs classes or soft labels. Use architecture='auto'.")
+        self.n_unfolded_ = self._count_on_surface(X, labels)
         flow = self._build(architecture, self.n_init)
-        if unfolds:
+        if self.n_unfolded_:
             flow.layers[0].start = principal_frame(X.reshape(len(X), -1))
         self._set_noise(X)
         if labels.kind == "classes" and len(labels.classes) > 1:
@@ -74,48 +73,65 @@ class ConditionalFlow(Density):
         def take(index: np.ndarray, rng: np.random.Generator) -> Tensor:
             return rows[picked[torch.from_numpy(index)]]
 
-        evaluate = self._evaluation(flow, condition, rows, values, (train, held), labels, split)
-        identity = self._flow_identity(seed, given, flow)
-        choose = self._chooser(rows[torch.from_numpy(held[:COMPARED])])
-
-        def begin(first: FlowTrainer) -> PartTrainer | None:
+        def begin(first: FlowTrainer) -> PartTrainer:
             self._keep(first)
             return self._second_part(first, rows, values, labels, (train, held), np.random.default_rng([seed, 4]))
 
-        last = self._train(condition, take, evaluate, flow, training, identity, choose, begin if unfolds else None)
-        self.n_unfolded_ = last.flow.n_features if isinstance(last, PartTrainer) else 0
-        if unfolds and not self.n_unfolded_ and not self.stopped_.startswith("max_seconds"):
-            warn("UB223", stacklevel=2, of=flow.n_features)
+        if self.n_unfolded_:
+            evaluate = self._distance(flow, rows, held, split)
+        else:
+            evaluate = self._evaluation(flow, condition, rows, values, (train, held), labels, split)
+        identity = self._flow_identity(seed, given, flow)
+        choose = self._chooser(rows[torch.from_numpy(held[:COMPARED])])
+        self._train(condition, take, evaluate, flow, training, identity, choose, begin if self.n_unfolded_ else None)
         self._describe(X, values, labels, after)
         return self
+
+    def _count_on_surface(self, X: np.ndarray, labels: Labels) -> int:
+        """How many codes an unfolding flow has on its surface: the factors, or the dimension of the data; else 0."""
+        if self.architecture != "unfolding":
+            return 0
+        if labels.kind == "continuous":
+            raise ValueError("architecture='unfolding' needs classes or soft labels. Use architecture='auto'.")
+        d = int(np.prod(X.shape[1:]))
+        k = estimate_dimension(X, max_dim=d).dim if isinstance(self.n_factors, str) else int(self.n_factors)
+        if 2 <= k < d:
+            return k
+        warn("UB223", stacklevel=3, dimension=k, of=d)
+        return 0
+
+    def _distance(self, flow: Flow, rows: Tensor, held: np.ndarray, rng: np.random.Generator) -> Any:
+        """How far held-out points are from the surface."""
+        noisy = self._noisy(rows[torch.from_numpy(rng.permutation(held)[:2000])], rng)
+
+        def distance(theta: Tensor, extra: Tensor) -> np.ndarray:
+            there = flow.to(theta.device)
+            with torch.no_grad():
+                return off_surface(there, theta, there.lay_out(noisy.to(theta.device))).cpu().numpy()
+
+        return distance
 
     def _second_part(
         self, first: FlowTrainer, rows: Tensor, values: np.ndarray, labels: Labels,
         split: tuple[np.ndarray, np.ndarray], rng: np.random.Generator,
-    ) -> PartTrainer | None:  # fmt: skip
-        """Trains ``n_init`` flows of the informative codes alone; the rest takes up the change of volume.
+    ) -> PartTrainer:  # fmt: skip
+        """Trains ``n_init`` flows of the codes on the surface alone; the rest takes up the change of volume.
 
         The codes that carry noise only are steep walls: a common step of Adam cannot be both small enough for them and
-        large enough to reshape the others. After this nothing that moves the informative codes can hit a wall.
+        large enough to reshape the others. After this nothing that moves the codes on the surface can hit a wall.
         """
         best = self.best_init_
         flow, theta = first.whole.select(best), first.theta[best : best + 1]
-        r = encode_on_device(flow, theta, rows)[0][0]
-        above = self._above_noise(r.numpy(), rng)
-        order = torch.from_numpy(np.argsort(-above, kind="stable"))
-        k = count_above_noise(above[order]).n if isinstance(self.n_factors, str) else int(self.n_factors)
-        if not 2 <= k < len(order):
-            return None
-        codes = r[:, order[:k]].contiguous()
+        codes = encode_on_device(flow, theta, rows)[0][0][:, : self.n_unfolded_].contiguous()
         noise = PART_NOISE * float((codes - codes.mean(0)).square().mean().sqrt())
-        part = part_flow(k, self.n_init).to(first.device.torch_device)
+        part = self._build_part(self.n_init).to(first.device.torch_device)
         condition, picked = self._condition(labels.kind, values[split[0]]), torch.from_numpy(split[0])
         source = ConditionBatches(
             condition, lambda index, _: codes[picked[torch.from_numpy(index)]], noise, rng, first.device
         )
         evaluate = self._evaluation(part, condition, codes, values, split, labels, rng, noise)
         schedule = self._schedule(part)
-        return PartTrainer(flow, theta, order, part, source, evaluate, schedule, part.forward, first.device)
+        return PartTrainer(flow, theta, part, source, evaluate, schedule, part.forward, first.device)
 
     def _chooser(self, rows: Tensor) -> Any:
         """Of starts as likely as the best, the one whose codes agree most with the others; sets ``found_again_``.
@@ -124,7 +140,8 @@ class ConditionalFlow(Density):
         """
 
         def choose(scores: np.ndarray, theta: Tensor, flow: Flow) -> int:
-            ties = np.flatnonzero(scores <= scores.min() + TIE)
+            tie = PART_TIE if self.n_unfolded_ else TIE
+            ties = np.flatnonzero(scores <= scores.min() + tie)
             if len(ties) == 1:
                 self.found_again_ = np.full(flow.n_features, np.nan)
                 return int(ties[0])

@@ -22,12 +22,15 @@ class GIN(ConditionalFlow):
         The family of the latents (Table 1); :meth:`transform` then gives codes in its support.
     architecture : {"auto", "dense", "convolutional", "unfolding"}
         Images with sides divisible by 4 go to the convolutional network, all else to the fully connected one.
-        "unfolding" is for strongly bent tables with classes: learned rotations between couplings with smooth
-        sub-networks, under noise that falls from ten times ``noise``, and then, on the informative codes of the best
-        of them alone, ``n_init`` flows of the same kind whose change of volume the other codes take up. Each part takes
-        ``max_steps`` steps; there is no second part where fewer than two codes are informative, or all.
+        "unfolding" is for strongly bent tables with classes. Its first part finds the surface near which the rows lie:
+        a learned rotation and two shifts by smooth sub-networks, such that what is decoded from the codes on the
+        surface alone is near the row, under noise that falls from ten times ``noise``. There are as many of these codes
+        as factors, or as the data have dimensions (:func:`~unbraid.manifold.dimension.estimate_dimension`). The second
+        part fits ``n_init`` flows of these codes to the classes; the other codes take up their change of volume. Each
+        part takes ``max_steps`` steps.
     n_blocks, hidden : int, or three ints for the convolutional network
-        Blocks and sub-network widths; the papers' by default (8 blocks; 4, 4, 2 for images), 32 wide if unfolding.
+        Blocks and sub-network widths; the papers' by default (8 blocks; 4, 4, 2 for images). If unfolding, those of the
+        second part, by default 8 and 32; the first is twice as wide.
     clamp : {"atan", "steep-atan", "tanh"}
         How the log-scales are bounded; the authors' by default.
     scale : {"mean", "last"}
@@ -51,7 +54,7 @@ class GIN(ConditionalFlow):
         the data less than the noise are lost in it: lower it to find them.
     n_init : int
         Flows trained at once from different starts; the best by held-out likelihood is kept. Of three or more starts
-        within 0.1 nats of it, the one is kept whose codes agree most with the others.
+        within 0.1 nats of it (0.01 if unfolding), the one is kept whose codes agree most with the others.
     n_factors : int or "auto"
         How many latents are factors, ``n_informative_``. "auto" counts the latents that stand out of the data noise
         and of the fine structure that many latents share (:func:`~unbraid.flows.spectrum.count_above_noise`), and warns
@@ -99,14 +102,15 @@ class GIN(ConditionalFlow):
         Of the latent family, by class (mean and std if normal).
     classes_, priors_ : arrays (n_classes,)
     init_scores_ : array (n_init,)
-        Held-out log-likelihood of each start; that of the informative codes alone where they were unfolded.
+        Held-out log-likelihood of each start; that of the codes on the surface alone if unfolding.
     best_init_ : int
         The start that was kept.
     n_unfolded_ : int
-        Informative codes that a second flow has unfolded; 0 where there is none.
+        Codes on the surface that was unfolded; 0 where there is none.
     history_ : list of dict
         At each evaluation, and every ``log_every`` steps: ``losses`` of the starts, ``loss`` of the best of them,
-        ``held_out`` -log-likelihoods (evaluations only) and ``learning_rate``.
+        ``held_out`` -log-likelihoods (evaluations only) and ``learning_rate``. In the first part of an unfolding flow
+        these are shares of the variance that are off the surface.
     n_steps_, stopped_ :
         Steps taken, and why they ended.
 

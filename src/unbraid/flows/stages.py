@@ -1,6 +1,6 @@
-"""A training in two parts as one run: flows of the data, then flows of the informative codes of the best of them."""
+"""A training in two parts as one run: flows that find a surface, then flows of the codes on the best of them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -8,12 +8,21 @@ from torch import Tensor
 
 from unbraid.flows.training import FlowTrainer
 from unbraid.networks.flow import Flow
-from unbraid.networks.unfolding import with_part
-from unbraid.training.trainer import below
+from unbraid.networks.unfolding import off_surface, with_part
+from unbraid.training.batches import Batch
+from unbraid.training.trainer import Loss, below
+
+
+class SurfaceTrainer(FlowTrainer):
+    """Trains K surface flows to be near the data; ``evaluate`` gives the share of the variance off the surface."""
+
+    def _objective(self, batch: Batch) -> Iterator[Loss]:
+        losses = off_surface(self.flow, self._values, self.flow.lay_out(batch.x))
+        yield Loss("flow", losses.sum(), {"losses": losses})
 
 
 class PartTrainer(FlowTrainer):
-    """Trains K flows of some codes of a trained flow.
+    """Trains K flows of the first codes of a trained flow.
 
     Parameters
     ----------
@@ -21,15 +30,13 @@ class PartTrainer(FlowTrainer):
         One model, of the data, on the CPU.
     theta : Tensor (1, n_parameters)
         Its parameters.
-    order : Tensor of int64, (n_features,)
-        Of its codes; the first are those that the K flows take.
     *of_part
         The arguments of :class:`~unbraid.flows.training.FlowTrainer`.
     """
 
-    def __init__(self, flow: Flow, theta: Tensor, order: Tensor, *of_part: Any):
+    def __init__(self, flow: Flow, theta: Tensor, *of_part: Any):
         super().__init__(*of_part)
-        self.whole = with_part(flow, self.whole, order)
+        self.whole = with_part(flow, self.whole)
         self._below = theta
 
     @property
@@ -44,19 +51,19 @@ class Stages:
     Parameters
     ----------
     first : FlowTrainer
-    begin : callable ``(first) -> PartTrainer or None``
+    begin : callable ``(first) -> PartTrainer``
         The second trainer, once the first has ended. A run that is resumed calls it again, so what it returns must
         depend on the parameters of ``first`` alone.
 
     Attributes
     ----------
     second : PartTrainer or None
-        None until it begins, and where there is nothing to train.
+        None until it begins.
     stopped : str
         Why training ended; "" until then.
     """
 
-    def __init__(self, first: FlowTrainer, begin: Callable[[FlowTrainer], PartTrainer | None]):
+    def __init__(self, first: FlowTrainer, begin: Callable[[FlowTrainer], PartTrainer]):
         self.first, self.begin = first, begin
         self.second: PartTrainer | None = None
         self.stopped = ""
@@ -69,8 +76,7 @@ class Stages:
         record = trainer.step(taken)
         ended = trainer.stopped or ("max_steps" if taken + 1 == trainer.schedule.max_steps else "")
         if ended and self.second is None:
-            self.second, self._began = self.begin(self.first), done + 1
-            ended = "" if self.second else ended
+            self.second, self._began, ended = self.begin(self.first), done + 1, ""
         self.stopped = ended
         return record
 
@@ -88,5 +94,4 @@ class Stages:
         self.stopped, self._began = state["stopped"], state["began"]
         if "second" in state:
             self.second = self.begin(self.first)
-            assert self.second is not None
             self.second.set_state(below("second.", tensors), state["second"])

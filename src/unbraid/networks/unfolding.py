@@ -1,4 +1,4 @@
-"""A flow for strongly bent data: rotations that are learned, smooth sub-networks, and couplings of some codes only."""
+"""Flows for strongly bent data: one finds a surface, one unfolds the codes on it, whose volume the others take up."""
 
 import numpy as np
 import torch
@@ -62,6 +62,21 @@ class SmoothCoupling(DenseCoupling):
         return torch.baddbmm(b3.unsqueeze(2), w3, h)
 
 
+class SurfaceCoupling(SmoothCoupling):
+    """Two shifts: of the first ``on`` codes by the others, then of the others by these.
+
+    The first say where on a surface a point is, and the others how far off it: a decoder with all other codes 0 gives
+    the surface.
+    """
+
+    def __init__(self, features: int, hidden: int, on: int, permutations: Tensor):
+        super().__init__(features, hidden, Affine("nice"), permutations)
+        self.first, self.second = on, features - on
+
+    def with_permutations(self, permutations: Tensor) -> "SurfaceCoupling":
+        return SurfaceCoupling(self.features, self.hidden, self.first, permutations)
+
+
 class Part(Coupling):
     """A flow of some codes, whose change of volume the others take up, each alike.
 
@@ -109,34 +124,48 @@ class Part(Coupling):
         return Part(self.part.with_permutations(inner), permutations)
 
 
-def unfolding_flow(
+def surface_flow(n_features: int, on: int, *, hidden: int = 64, n_models: int = 1) -> Flow:
+    """A learned rotation and the shifts of a :class:`SurfaceCoupling`; the first ``on`` codes are those on the surface.
+
+    >>> len(surface_flow(10, 2).layers)
+    2
+    """
+    coupling = SurfaceCoupling(n_features, hidden, on, _unpermuted(n_features, n_models))
+    return Flow([Rotation(n_features), coupling], (n_features,), n_models)
+
+
+def off_surface(flow: Flow, theta: Tensor, x: Tensor) -> Tensor:
+    """Share (K,) of the variance of points (K, features, batch) that is lost with the codes off the surface."""
+    codes, _ = flow.forward(theta, x)
+    on = flow.layers[-1].first
+    decoded = flow.inverse(theta, torch.cat((codes[:, :on], torch.zeros_like(codes[:, on:])), 1))
+    return (x - decoded).square().sum((1, 2)) / (x - x.mean(2, keepdim=True)).square().sum((1, 2))
+
+
+def part_flow(
     n_features: int, *, n_blocks: int = 8, hidden: int = 32, affine: Affine | None = None, n_models: int = 1
 ) -> Flow:
-    """Smooth couplings between learned rotations.
+    """What unfolds the codes on the surface: smooth couplings between learned rotations, which may change the volume.
 
-    >>> len(unfolding_flow(10).layers)
+    >>> len(part_flow(2).layers)
     17
     """
     layers: list = [Rotation(n_features)]
-    order = torch.arange(n_features).expand(n_models, -1)
+    order, affine = _unpermuted(n_features, n_models), affine or Affine("realnvp")
     for _ in range(n_blocks):
-        layers += [SmoothCoupling(n_features, hidden, affine or Affine(), order), Rotation(n_features)]
+        layers += [SmoothCoupling(n_features, hidden, affine, order), Rotation(n_features)]
     return Flow(layers, (n_features,), n_models)
 
 
-def part_flow(n_features: int, n_models: int) -> Flow:
-    """What unfolds the informative codes: it may change their volume.
-
-    >>> part_flow(2, 3).n_models
-    3
-    """
-    return unfolding_flow(n_features, affine=Affine("realnvp"), n_models=n_models)
-
-
-def with_part(flow: Flow, part: Flow, order: Tensor) -> Flow:
-    """``flow`` (one model) followed by ``part``, K flows of the codes that ``order`` (features,) has first.
+def with_part(flow: Flow, part: Flow) -> Flow:
+    """``flow`` (one model) followed by ``part``, K flows of its first codes.
 
     The parameters are those of ``flow``, then those of ``part``.
     """
     many = part.n_models
-    return Flow([*flow.select(*[0] * many).layers, Part(part, order.expand(many, -1))], flow.shape, many)
+    order = _unpermuted(flow.n_features, many)
+    return Flow([*flow.select(*[0] * many).layers, Part(part, order)], flow.shape, many)
+
+
+def _unpermuted(n_features: int, n_models: int) -> Tensor:
+    return torch.arange(n_features).expand(n_models, -1)
