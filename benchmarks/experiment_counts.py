@@ -1,8 +1,8 @@
 """Counts of mean .1 to 10: how much of the MCC is lost to their noise, and what others make of the same counts.
 
-200 or 300 columns have bumps of rates over a square of two factors (width .3, heights of log-normal sizes), counted in
-2,000 or 3,000 rows. ``clean`` is HLLE+ICA of the square roots of the rates themselves. k-NN regresses the factors on
-ten principal components of the transformed counts, with the labels of half of the rows: about the best that can be
+200 to 2,000 columns have bumps of rates over a square of two factors (width .3, heights of log-normal sizes), counted
+in 2,000 or 3,000 rows. ``clean`` is HLLE+ICA of the square roots of the rates themselves. k-NN regresses the factors
+on ten principal components of the transformed counts, with the labels of half of the rows: about the best that can be
 done. ``deep``: rows are counted to log-normal depths (.3), and brought to one total (``counts="depth"``). The rule was
 made on seeds 0 to 3 and is judged on 100 to 109.
 
@@ -20,7 +20,12 @@ from sklearn.neighbors import KNeighborsRegressor
 import unbraid as ub
 from unbraid.data.counts import scale_of
 
-WORLDS = ((2000, 200, (0.1, 0.3, 1, 3, 10)), (3000, 300, (0.1, 0.3)))  # rows, columns, mean counts
+WORLDS = (
+    (2000, 200, (0.1, 0.3, 1, 3, 10)),
+    (3000, 300, (0.1, 0.3)),
+    (2000, 1000, (0.1,)),
+    (2000, 2000, (0.1,)),
+)  # rows, columns, mean counts
 SEEDS = range(100, 110)
 
 
@@ -65,15 +70,15 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("counts.jsonl"))
     args = parser.parse_args()
     lines = read_lines(args.out)
-    done = {(line["n"], line["mean"], line["seed"]) for line in lines}
+    done = {(line["n"], line["p"], line["mean"], line["seed"]) for line in lines}
     warnings.simplefilter("ignore")
     for n, p, means in WORLDS:
         for mean in means:
             for seed in SEEDS:
-                if (n, mean, seed) not in done:
+                if (n, p, mean, seed) not in done:
                     line = {"n": n, "p": p, "mean": mean, "seed": seed, **scores(seed, mean, n, p)}
                     lines.append(add_line(args.out, line))
-            here = [line for line in lines if (line["n"], line["mean"]) == (n, mean)]
+            here = [line for line in lines if (line["n"], line["p"], line["mean"]) == (n, p, mean)]
             for name in [key for key in here[0] if key not in ("n", "p", "mean", "seed")]:
                 values = [line[name] for line in here]
                 print(f"{n} x {p}, mean {mean:4g} {name:16} MCC mean {np.mean(values):.3f}, least {np.min(values):.3f}")

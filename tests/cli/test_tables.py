@@ -65,6 +65,16 @@ def test_row_names_travel_to_codes_report_and_explorer(command):
     assert [line.split(",")[0].strip('"') for line in space.table(0).splitlines()[1:]] == names
 
 
+def test_a_day_and_a_clock_are_a_time(command):
+    frame = pandas.DataFrame(X, columns=list("abcdef")).assign(
+        day="28/02/2004", at=[f"{i // 60}.{i % 60:02d}.00" for i in range(120)]
+    )
+    frame.to_csv("t.csv", index=False)
+    found = command("diagnose", "t.csv", "--time", "day,at", "--json", "found.json")
+    assert found.code == 0, found.err
+    assert json.loads(Path("found.json").read_text())["evidence"] == ["time"]
+
+
 def test_column_names_travel_to_report_and_explorer(command, monkeypatch):
     from unbraid.report import meaning
 
@@ -106,6 +116,9 @@ def test_factors_of_images_are_found_by_file_name(command, tmp_path):
     assert "'file'" in result.out
     np.testing.assert_allclose(np.load("run/factors.npy"), Z)
     assert codes_of()[3][0] == "2.png"
+    table[["x", "y"]].assign(lamp="on").to_csv("labels.csv", index=False)
+    unnamed = fit(command, "photos", "--factors-from", "labels.csv")
+    assert (unnamed.code, "'0.png'" in unnamed.out, "'lamp'" in unnamed.out) == (0, True, True)
     table[:100].to_csv("labels.csv", index=False)
     refused = fit(command, "photos", "--factors-from", "labels.csv")
     assert (refused.code, "100.png" in refused.err, "'file'" in refused.err) == (2, True, True)

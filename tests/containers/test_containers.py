@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 
 import unbraid as ub
 from tests.facts import facts
+from unbraid.data.observations import observe
 
 Z = np.random.default_rng(0).uniform(size=(200, 2))
 X = Z @ [[3.0, 1.0, 0.0], [0.0, 1.0, 2.0]]
@@ -33,7 +34,8 @@ def test_anndata(make):
 
 @pytest.mark.parametrize("raw", [False, True])
 def test_an_anndata_with_codes_is_written_and_read_again(tmp_path, raw):
-    obs = pandas.DataFrame({"batch": ["a", "b"] * 100, "kind": pandas.Categorical(["x", "y"] * 100)})
+    days = pandas.date_range("2020-01-01", periods=200)
+    obs = pandas.DataFrame({"day": days, "batch": ["a", "b"] * 100, "kind": pandas.Categorical(["x", "y"] * 100)})
     cells = anndata.AnnData(X, obs=obs.set_index(pandas.Index([f"cell {i}" for i in range(200)])))
     ub.anndata.fit(cells, "pca-ica", n_factors=2, random_state=0)
     cells.uns["table"] = pandas.DataFrame({"gene": ["u", "v"]})
@@ -43,6 +45,7 @@ def test_an_anndata_with_codes_is_written_and_read_again(tmp_path, raw):
     ub.anndata.write(cells, tmp_path / "cells.h5ad", compression="gzip")
     again = anndata.read_h5ad(tmp_path / "cells.h5ad")
     assert again.obs_names.tolist() == cells.obs_names.tolist()
+    assert again.obs["day"].tolist()[1] == "2020-01-02"
     assert again.obs["batch"].tolist() == cells.obs["batch"].tolist()
     assert again.obs["kind"].tolist() == cells.obs["kind"].tolist()
     np.testing.assert_array_equal(again.obsm["X_unbraid"], cells.obsm["X_unbraid"])
@@ -60,8 +63,11 @@ def test_an_anndata_is_data_everywhere():
     assert found.n_rows == 200
     assert str(found) == str(ub.diagnose(X))
     assert ub.diagnose(cells, labels="batch", time="when").evidence == ("labels", "time")
+    np.testing.assert_array_equal(observe(cells, covariates=["batch"]).covariates.ravel(), batch)
     with pytest.raises(ValueError, match=facts("obs", "'day'", "batch, when")):
         ub.diagnose(cells, time="day")
+    with pytest.raises(ValueError, match=facts("obs", "'day'", "batch, when")):
+        ub.diagnose(cells, covariates=["batch", "day"])
     model = ub.PCAICA(2, random_state=0).fit(cells)
     np.testing.assert_array_equal(model.transform(cells), ub.PCAICA(2, random_state=0).fit_transform(X))
 

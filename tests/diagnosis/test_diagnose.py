@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pandas
@@ -12,6 +13,7 @@ from scipy.special import ndtr
 import unbraid as ub
 from tests.facts import facts
 from tests.spectral.manifolds import bent_sheets
+from unbraid.diagnosis.codes import _by_edge
 from unbraid.diagnosis.findings import AXES, Finding, finding
 from unbraid.diagnosis.verdict import held, verdict_of
 from unbraid.manifold.surroundings import torus
@@ -296,3 +298,13 @@ def test_columns_that_vary_little_may_hold_something_else():
     given, spread = ub.diagnose(X), ub.diagnose(X / X.std(axis=0))
     assert (given.n_factors, given["small columns"].holds, given.verdict) == (1, None, "unsure")
     assert (spread.n_factors, spread["small columns"].holds) == (2, True)
+
+
+def test_more_edge_than_a_box_has_is_noise():
+    """Rays of a star have many ends, and a line has two."""
+    rng = np.random.RandomState(0)
+    star = np.eye(10)[rng.randint(10, size=500)] * rng.random_sample((500, 1))
+    line = np.pad(rng.random_sample((500, 1)), [(0, 0), (0, 9)])
+    for points, noise, holds in ((star, 0.5, None), (star, 0.0, True), (line, 0.5, True)):
+        survey = SimpleNamespace(d=1, points=points, noise=noise)
+        assert _by_edge(survey, [], False, rng).holds is holds

@@ -82,6 +82,11 @@ def test_bad_tables_are_refused(table, options, message):
         name_codes(np.random.default_rng(0).normal(size=(100, 1)), table, **options)
 
 
+def test_an_array_is_no_table():
+    with pytest.raises(TypeError, match=facts("ndarray", "mapping")):
+        name_codes(np.zeros((100, 1)), np.zeros((100, 2)))
+
+
 def test_a_constant_column_goes_with_no_code():
     codes = np.random.default_rng(0).normal(size=(100, 2))
     assert name_codes(codes, {"same": np.ones(100)}).links[0].code is None

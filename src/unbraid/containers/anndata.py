@@ -130,7 +130,7 @@ def write(adata: Any, path: str | PathLike, **options: Any) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """Frames, wherever they are, with Python's strings for texts."""
+    """Frames, wherever they are, with Python's strings for texts and dates."""
     if isinstance(value, dict):
         return {name: _plain(part) for name, part in value.items()}
     if not (hasattr(value, "columns") and hasattr(value, "iloc")):
@@ -142,6 +142,8 @@ def _plain(value: Any) -> Any:
         column = frame[name]
         if hasattr(column, "cat"):
             frame[name] = column.cat.rename_categories(column.cat.categories.astype(object))
+        elif column.dtype.kind in "mM":
+            frame[name] = column.astype(str).astype(object)
         elif column.dtype.kind == "O":
             frame[name] = column.astype(object)
     return frame

@@ -57,13 +57,17 @@ def factors_of(path: Path, row_names: NDArray | None = None, columns: Sequence[s
     key, order = _matched(path, frame, row_names)
     aside = {} if key is None else {key: "rows are matched by it"}
     for name in frame.columns if columns is None else ():
-        column = frame[name]
+        column = frame[name] if order is None else frame[name].iloc[order]
         is_text = column.dtype.kind == "O"
         if name not in aside and is_text and (all_match(FILE, column) or (column.is_unique and len(column) > 2)):
             aside[name] = "its texts name rows"
         elif column.dtype.kind in "iu" and INDEX.fullmatch(name.strip()) and column.is_unique and len(column) > 2:
             aside.setdefault(name, "it numbers the rows")
+        elif column.nunique(dropna=False) == 1 and len(column) > 2:
+            aside[name] = "it has one value only"
     told += [f"the column {name!r} is no factor: {why}" for name, why in aside.items()]
+    if key is None and row_names is not None:
+        told.append(f"no column names the rows, so they are taken in order: the first is that of {str(row_names[0])!r}")
     chosen = picked(path, list(frame.columns), columns, "columns") if columns else []
     chosen = chosen or [name for name in frame.columns if name not in aside]
     if not chosen:

@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unbraid.data.dates import moments
 from unbraid.data.order import apart, consecutive
 from unbraid.methods import EVIDENCE
 
@@ -85,7 +86,7 @@ class Observations:
             _check_order(self.X, given)
         n = len(self) if given else 0
         for name in given:
-            checked = _CHECKS[name](name, _array(getattr(self, name)), n).view()
+            checked = _CHECKS[name](name, _array(name, getattr(self, name)), n).view()
             checked.flags.writeable = False
             object.__setattr__(self, name, checked)
 
@@ -187,13 +188,17 @@ def is_anndata(X: Any) -> bool:
 def observe(X: Any, **evidence: Any) -> Observations:
     """X, which may be Observations already, with further evidence; what is given twice is refused.
 
-    Of an AnnData, evidence may be given by the names of columns of ``obs``; the names of its cells name the rows.
+    Of an AnnData, evidence may be given by the names of columns of ``obs``, covariates by several; the names of its
+    cells name the rows.
     """
     if is_anndata(X):
         from unbraid.data.cells import column_of_cells, values_of_cells
 
         named = {name: value for name, value in evidence.items() if isinstance(value, str)}
         evidence = evidence | {name: column_of_cells(X, column) for name, column in named.items()}
+        several = evidence.get("covariates")
+        if isinstance(several, list | tuple) and several and all(isinstance(column, str) for column in several):
+            evidence["covariates"] = np.column_stack([column_of_cells(X, column) for column in several])
         X = Observations(values_of_cells(X), names=np.asarray(X.obs_names, dtype=str))
     further = {name: value for name, value in evidence.items() if value is not None}
     if not isinstance(X, Observations):
@@ -270,10 +275,18 @@ def _check_order(X: Any, given: list[str]) -> None:
         )
 
 
-def _array(values: Any) -> NDArray:
+def _array(name: str, values: Any) -> NDArray:
     from unbraid.data.sources import array_of_tensor, is_tensor  # which take Observations themselves
 
-    return array_of_tensor(values) if is_tensor(values) else np.asarray(values)
+    if is_tensor(values):
+        return array_of_tensor(values)
+    try:
+        return np.asarray(values)
+    except ValueError as error:  # rows of different lengths
+        raise ValueError(
+            f"{name} are a list of {len(values)} entries of different lengths. Give an array (n,) or (n, k), with NaN "
+            "where a value is not known."
+        ) from error
 
 
 def _rows(X: Any) -> Any:
@@ -365,10 +378,11 @@ def _pairs_by_number(numbers: NDArray) -> NDArray:
 def _time(name: str, values: NDArray, n: int) -> NDArray:
     if values.dtype.kind in WORDS:
         try:
-            values = values.astype("datetime64")
+            values = moments(values.tolist())
         except (TypeError, ValueError) as error:
             raise ValueError(
-                f"time holds text that is no date ({error}). Give numbers, or dates as 2024-05-31T12:00."
+                f"time holds text that is no date ({error}). Give numbers, or dates as 2024-05-31T12:00 or 31/05/2024 "
+                "12:00."
             ) from error
     _per_row("times", values, n, axes=(1,), kinds=NUMBERS + "mM")
     missing = int((~np.isfinite(values)).sum())

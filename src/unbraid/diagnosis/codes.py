@@ -22,6 +22,7 @@ OF_THE_REST = ("full", "complete", "one turn")  # checks on its turn, or togethe
 Told = Diagnostics | LinearDiagnostics
 Encode = Callable[[Floats], Floats]  # from points in principal components to codes
 HIDING = 0.2  # share of a neighbourhood's variance off its tangent: more noise hides edges
+NO_BOX = 3.0  # times the edge of a box: boxes, and factors with long tails, have less
 FEWEST = 250  # points with which a triangular distribution is distinguished from a Gaussian in most draws
 
 
@@ -88,6 +89,12 @@ def _by_edge(survey: Survey, round_: list[str], whole: bool, rng: np.random.Rand
         words = (
             f"The points have {100 * ratio:.0f} % of the edge of a box. Noise may hide the rest: whether a factor "
             "wraps around cannot be told."
+        )
+    elif holds and not whole and survey.noise > HIDING and ratio > NO_BOX:
+        holds = None
+        words = (
+            f"The points have {100 * ratio:.0f} % of the edge of a box, more than any box: noise makes edges too, so "
+            "whether a factor wraps around cannot be told."
         )
     elif holds:
         words = f"All factors have ends: the points have {100 * ratio:.0f} % of the edge of a box."

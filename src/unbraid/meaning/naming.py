@@ -156,6 +156,11 @@ def name_codes(
     Names
     """
     codes = np.asarray(codes, dtype=np.float64)
+    if not isinstance(table, Mapping) and not hasattr(table, "columns"):
+        raise TypeError(
+            f"table is a {type(table).__name__}; it must be a frame, or a mapping of names to arrays, such as "
+            '{"age": age}.'
+        )
     known = {
         str(column): np.asarray(table[column]) for column in (table if isinstance(table, Mapping) else table.columns)
     }
