@@ -10,7 +10,7 @@ from tests.facts import facts
 from tests.spectral.manifolds import bent_sheets, linear_fit
 from unbraid.manifold.neighbors import neighborhoods
 from unbraid.spectral.alignment import alignment, band_order, smallest_neighborhood
-from unbraid.spectral.eigen import _iterate, _prepare, independent_eigenvectors
+from unbraid.spectral.eigen import _iterate, _prepare, independent_eigenvectors, least_bent, smoothest_coordinates
 from unbraid.spectral.local_frames import tangent_bases
 
 
@@ -136,23 +136,36 @@ def test_every_form_of_the_matrix_is_the_same_one():
         np.testing.assert_allclose(entries[: 300 - below], np.diag(whole, -below), atol=1e-14)
 
 
-def test_functions_of_earlier_eigenvectors_are_passed_over():
+@pytest.mark.parametrize("choose", [independent_eigenvectors, smoothest_coordinates])
+def test_functions_of_earlier_eigenvectors_are_passed_over(choose):
     """On a strip 30 times as long as wide, rough across, the slowest vectors after the length are curves over it."""
     rng = np.random.default_rng(0)
     factors = rng.uniform(size=(2000, 2))
     X = np.c_[15 * np.sin(2 * factors[:, 0]), 15 * np.cos(2 * factors[:, 0]), factors[:, 1]]
     X += 0.03 * rng.normal(size=X.shape)
     M = alignment(X, neighborhoods(X, 20)[1], 2)
-    plain, chosen = smallest_eigenvectors(M, 2), independent_eigenvectors(M, 2)
+    plain, chosen = smallest_eigenvectors(M, 2), choose(M, 2)
     assert linear_fit(plain.vectors, factors) < 0.6
     assert linear_fit(chosen.vectors, factors) > 0.95
     assert chosen.n_redundant > 0
 
 
-def test_independent_eigenvectors_are_the_first_ones_on_a_square():
+def test_a_curve_over_one_factor_is_taken_out_of_an_eigenvector_that_is_half_another():
+    factors = np.random.default_rng(0).uniform(-1, 1, size=(2000, 2))
+    V = np.linalg.qr(np.c_[np.ones(2000), factors, factors[:, 0] ** 2])[0][:, 1:]
+    V[:, 1:] = V[:, 1:] @ [[0.8, 0.6], [-0.6, 0.8]]
+    turn, new = least_bent(np.array([1.0, 3.0, 4.0]), V, 2)
+    np.testing.assert_allclose(turn @ turn.T, np.eye(2), atol=1e-12)
+    assert abs(np.corrcoef(V[:, 1], factors[:, 1])[0, 1]) < 0.9
+    assert abs(np.corrcoef(V @ turn[1], factors[:, 1])[0, 1]) > 0.99
+    assert new[1] > 0.9
+
+
+@pytest.mark.parametrize("choose", [independent_eigenvectors, smoothest_coordinates])
+def test_independent_eigenvectors_are_the_first_ones_on_a_square(choose):
     X, _ = bent_sheets(600, 2)
     M = alignment(X, neighborhoods(X, 12)[1], 2)
-    plain, chosen = smallest_eigenvectors(M, 2), independent_eigenvectors(M, 2)
+    plain, chosen = smallest_eigenvectors(M, 2), choose(M, 2)
     assert chosen.n_redundant == 0
     np.testing.assert_allclose(chosen.values[:2], plain.values[:2], rtol=1e-3)
     assert subspace_angles(plain.vectors, chosen.vectors).max() < 1e-4

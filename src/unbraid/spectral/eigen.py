@@ -1,4 +1,4 @@
-"""The d smallest non-trivial eigenvectors of a sparse positive semidefinite matrix with a known null vector."""
+"""The smallest eigenvectors of a sparse positive semidefinite matrix with a known null vector, and those to keep."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 import scipy.sparse.linalg as sla
+from scipy.optimize import linear_sum_assignment
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from unbraid.manifold.neighbors import Floats, nearest
@@ -21,6 +22,7 @@ PREDICTED = 0.6  # share of an eigenvector's variance that others may predict; a
 BAND_ENTRIES = 2.5e8  # two gigabytes
 DENSE_POINTS = 12_000
 MAX_ITER, TOLERANCE = 60, 1e-9
+MIXED = 0.35  # share of an eigenvector's variance that others may predict before it is taken for a mixture
 
 
 @dataclass(frozen=True)
@@ -30,11 +32,12 @@ class Spectrum:
     Attributes
     ----------
     vectors : array (n, d)
-        Orthonormal, orthogonal to the null vector.
+        Orthonormal, orthogonal to the null vector; eigenvectors, or combinations of them.
     values : array (d + 1,)
-        Ascending; the last one belongs to the first vector left out.
+        Eigenvalues of those, or of the vectors that the combinations mostly consist of, ascending; the last one belongs
+        to the first vector left out.
     n_redundant : int
-        Eigenvectors that were skipped because they are functions of earlier ones.
+        Eigenvectors that were skipped because they are functions of others.
     """
 
     vectors: Floats
@@ -95,20 +98,99 @@ def independent_columns(V: Floats, count: int) -> list[int]:
     return kept
 
 
-def predictability(V: Floats, target: Floats, k: int = 12) -> float:
-    """R2 of the target from the mean over the k nearest points in the space of V, the point itself left out.
+def smoothest_coordinates(M: Matrix, n_vectors: int, *, random_state: np.random.RandomState | None = None) -> Spectrum:
+    """The smoothest functions on the points that are not functions of each other; M is an alignment matrix.
+
+    Its eigenvectors are linear in the factors where the manifold is flat. Where it is not quite, or has few points,
+    curves over one factor have eigenvalues like those of others and mix with them. So where a good part of an
+    eigenvector is a function of earlier ones, more are computed from the same factorisation, and :func:`least_bent`
+    combines them. (A small part can be right: of a bent embedding the factors themselves are functions of each other.)
+    """
+    known = _prepare(M, None)
+    n, d = M.shape[0], n_vectors
+    found = _iterate(M, min(d, n - 2), known, random_state)
+    if d >= n - 2 or max(predicted(found.vectors), default=0.0) < MIXED:
+        return found
+    for width in (2 * d + 4, 5 * d + 8):
+        found = _iterate(M, min(width, n - 2), known, random_state, n_exact=(d + width) // 2)
+        turn, new = least_bent(found.values[:-1], found.vectors, d)
+        if new.min() > 1 - PREDICTED:
+            break
+    mostly = np.sort(linear_sum_assignment(-(turn**2))[1])
+    last = int(mostly[-1]) if new.min() > 1 - PREDICTED else found.vectors.shape[1] - 1
+    values = np.append(found.values[mostly], found.values[last + 1])
+    return Spectrum(found.vectors @ turn.T, values, last + 1 - d)
+
+
+def predicted(V: Floats) -> list[float]:
+    """R2 of each column but the first from the earlier ones."""
+    return [predictability(V[:, :j], V[:, j]) for j in range(1, V.shape[1])]
+
+
+def least_bent(values: Floats, V: Floats, count: int) -> tuple[Floats, Floats]:
+    r"""Orthonormal combinations of eigenvectors, each with the least energy for what is new in it.
+
+    The first is the first eigenvector. Each further one minimises
+
+    .. math:: w^T \Lambda w / w^T R w
+
+    among the combinations orthogonal to those before it, where :math:`\Lambda` are the eigenvalues and R is the
+    covariance of what the earlier combinations do not predict (:func:`left_over`). A function of earlier ones leaves
+    nothing over, so it is never chosen, and its share in an eigenvector that is half a factor is taken out.
+
+    Parameters
+    ----------
+    values : array (m,)
+    V : array (n, m)
+        Orthonormal eigenvectors.
+    count : int
+
+    Returns
+    -------
+    W : array (count, m)
+        Combinations are ``V @ W.T``.
+    new : array (count,)
+        Share of each that the earlier ones do not predict.
+
+    References
+    ----------
+    Dsilva, Talmon, Coifman, Kevrekidis (2018), Parsimonious representation of nonlinear dynamical systems through
+    manifold learning: eigenvectors are chosen there by what earlier ones do not predict; they are combined here.
+    """
+    W, new = np.eye(1, len(values)), [1.0]
+    while len(W) < count:
+        free = scipy.linalg.null_space(W)
+        rest = left_over(V @ W.T, V @ free) * len(V) ** 0.5
+        R = rest.T @ rest / len(rest) + 1e-9 * np.eye(free.shape[1])
+        w = scipy.linalg.eigh(free.T @ (values[:, None] * free), R, subset_by_index=[0, 0])[1][:, 0]
+        w /= np.linalg.norm(w)
+        W = np.vstack([W, free @ w])
+        new.append(float(w @ R @ w))
+    return W, np.array(new)
+
+
+def left_over(V: Floats, targets: Floats, k: int = 12) -> Floats:
+    """What the mean over the k nearest points in the space of V, the point itself left out, leaves of each target.
+
+    At up to 3,000 points, and scaled so that an unrelated target keeps its variance: the mean of k misses by
+    (1 + 1/k) times as much.
+    """
+    V = V / V.std(axis=0)
+    rows = np.arange(0, len(V), max(1, len(V) // 1500))
+    _, near = nearest(V, min(k, len(V) - 1), rows)
+    misses = targets[rows] - targets[near].mean(axis=1)
+    return (misses - misses.mean(axis=0)) / np.sqrt(1 + 1 / near.shape[1])
+
+
+def predictability(V: Floats, target: Floats) -> float:
+    """R2 of the target from its nearest neighbours in the space of V.
 
     >>> import numpy as np
     >>> v = np.random.default_rng(0).uniform(-1, 1, size=(500, 2))
     >>> predictability(v[:, :1], v[:, 0] ** 2) > 0.95, predictability(v[:, :1], v[:, 1]) < 0.1
     (True, True)
     """
-    V = V / V.std(axis=0)
-    rows = np.arange(0, len(V), max(1, len(V) // 1500))
-    _, near = nearest(V, min(k, len(V) - 1), rows)
-    misses = target[rows] - target[near].mean(axis=1)
-    # The mean of k neighbours of an unrelated target misses by (1 + 1/k) times its variance.
-    return float(1 - misses.var() / target.var() / (1 + 1 / near.shape[1]))
+    return float(1 - left_over(V, target[:, None]).var() / target.var())
 
 
 def _prepare(M: Matrix, null: Floats | None) -> Prepared:
@@ -120,8 +202,10 @@ def _prepare(M: Matrix, null: Floats | None) -> Prepared:
     return null, scale, _factor(M, 1e-10 * scale)
 
 
-def _iterate(M: Matrix, n_vectors: int, known: Prepared, rng: np.random.RandomState | None) -> Spectrum:
-    """Smallest eigenvectors by block inverse iteration with the null vector deflated.
+def _iterate(
+    M: Matrix, n_vectors: int, known: Prepared, rng: np.random.RandomState | None, n_exact: int | None = None
+) -> Spectrum:
+    """Smallest eigenvectors by block inverse iteration with the null vector deflated; the first ``n_exact`` exactly.
 
     The matrix is factored once at a slightly negative shift: at zero it is singular, and a positive shift can fall
     between eigenvalues.
@@ -129,7 +213,7 @@ def _iterate(M: Matrix, n_vectors: int, known: Prepared, rng: np.random.RandomSt
     null, scale, solve = known
     n = M.shape[0]
     rng = np.random.RandomState(0) if rng is None else rng
-    width = min(n - 1, n_vectors + 2)
+    width, n_exact = min(n - 1, n_vectors + 2), min(n_exact or n_vectors, n_vectors)
     V = rng.standard_normal((n, width))
     values = np.zeros(width)
     for _ in range(MAX_ITER):
@@ -138,9 +222,9 @@ def _iterate(M: Matrix, n_vectors: int, known: Prepared, rng: np.random.RandomSt
         image = M @ V
         values, S = np.linalg.eigh(V.T @ image)
         V, image = V @ S, image @ S
-        errors = np.linalg.norm(image - V * values, axis=0)[:n_vectors]
+        errors = np.linalg.norm(image - V * values, axis=0)[:n_exact]
         # Relative to the gap that separates the wanted vectors from the rest: what decides the angle.
-        gap = max(values[-1] - values[n_vectors - 1], 1e-12 * scale) if width > n_vectors else scale
+        gap = max(values[-1] - values[n_exact - 1], 1e-12 * scale) if width > n_exact else scale
         if errors.max() <= TOLERANCE**0.5 * gap or errors.max() <= 1e-13 * scale:
             break
     else:

@@ -13,7 +13,7 @@ from unbraid.estimator.parameters import Number
 from unbraid.manifold.neighbors import Floats, Indices
 from unbraid.spectral.alignment import alignment, band_order, smallest_neighborhood
 from unbraid.spectral.base import SpectralEstimator
-from unbraid.spectral.eigen import Spectrum, independent_eigenvectors
+from unbraid.spectral.eigen import Spectrum, independent_eigenvectors, smoothest_coordinates
 from unbraid.spectral.trial import Embedding
 
 
@@ -24,7 +24,7 @@ def _aligned(
     order = band_order(near)
     place = np.argsort(order)
     M = alignment(P[order], place[near[order]], d, hessian=hessian, tangent=tangent)
-    found = independent_eigenvectors(M, d, random_state=rng)
+    found = smoothest_coordinates(M, d, random_state=rng)
     return replace(found, vectors=found.vectors[place])
 
 

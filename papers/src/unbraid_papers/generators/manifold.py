@@ -173,16 +173,21 @@ class GANManifold(Continuous):
         return self._images(self._latents(factors))
 
     def _images(self, latents: np.ndarray) -> np.ndarray:
-        parts = []
+        found: np.ndarray | None = None  # whole from the start: pieces kept among images that go leave holes in memory
         shown = None if isinstance(self._draw, KeptImages) else False
         with torch.no_grad(), bar("images", len(latents), show=shown) as advance:
-            for part in torch.from_numpy(latents.astype(np.float32)).split(self.batch_size):
+            for start in range(0, len(latents), self.batch_size):
+                some = slice(start, start + self.batch_size)
+                part = torch.from_numpy(latents[some].astype(np.float32))
                 images = ((self._draw(part) + 1) / 2).clamp(0, 1)
                 if self.image_size is not None:
                     images = nn.functional.avg_pool2d(images, _factor(images.shape[-1], self.image_size))
-                parts.append(images.permute(0, 2, 3, 1).contiguous().numpy())
+                images = images.permute(0, 2, 3, 1).numpy()
+                if found is None:
+                    found = np.empty((len(latents), *images.shape[1:]), np.float32)
+                found[some] = images
                 advance(len(part))
-        return np.concatenate(parts) if parts else np.empty((0, *self.shape), dtype=np.float32)
+        return np.empty((0, *self.shape), np.float32) if found is None else found
 
 
 def _factor(side: int, wanted: int) -> int:
