@@ -65,6 +65,16 @@ def test_row_names_travel_to_codes_report_and_explorer(command):
     assert [line.split(",")[0].strip('"') for line in space.table(0).splitlines()[1:]] == names
 
 
+def test_a_day_and_a_clock_are_a_time(command):
+    frame = pandas.DataFrame(X, columns=list("abcdef")).assign(
+        day="28/02/2004", at=[f"{i // 60}.{i % 60:02d}.00" for i in range(120)]
+    )
+    frame.to_csv("t.csv", index=False)
+    found = command("diagnose", "t.csv", "--time", "day,at", "--json", "found.json")
+    assert found.code == 0, found.err
+    assert json.loads(Path("found.json").read_text())["evidence"] == ["time"]
+
+
 def test_column_names_travel_to_report_and_explorer(command, monkeypatch):
     from unbraid.report import meaning
 

@@ -97,6 +97,26 @@ def test_dates_are_times(dates):
     assert (np.diff(known.time) == np.timedelta64(1, "D")).all()
 
 
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (["30/01/2004 18.00.00", "31/01/2004 07.30.00"], ["2004-01-30T18:00", "2004-01-31T07:30"]),
+        (["01/30/2004 6:05", "01/31/2004 07:30:10"], ["2004-01-30T06:05", "2004-01-31T07:30:10"]),
+        (["10.03.2004", "11.03.2004", "01.04.2004"], ["2004-03-10", "2004-03-11", "2004-04-01"]),
+        (["03-10-2004", "03-11-2004", "04-01-2004"], ["2004-03-10", "2004-03-11", "2004-04-01"]),
+    ],
+)
+def test_dates_as_people_write_them(texts, expected):
+    found = ub.Observations(X[: len(texts)], time=texts).time
+    np.testing.assert_array_equal(found, np.array(expected, dtype="datetime64[s]"))
+
+
+@pytest.mark.parametrize("texts", [["01/02/2004", "03/04/2004"], ["32/01/2004"] * 2, ["soon", "31/01/2004"]])
+def test_dates_that_could_be_others_are_refused(texts):
+    with pytest.raises(ValueError, match="time"):
+        ub.Observations(X[:2], time=texts)
+
+
 @pytest.mark.parametrize("rows", [[11, 4, 0, 1], np.isin(np.arange(N), [0, 1, 4, 11])])
 @pytest.mark.parametrize("form", [np.asarray, pd.DataFrame, list, lambda x: ub.Blocks([x[:5], x[5:]])])
 def test_a_subset_has_the_rows_and_what_is_known_of_them(rows, form):

@@ -77,7 +77,10 @@ class Request:
         ),
     ] = None
     time: Annotated[
-        str | None, typer.Option(metavar="FILE|NAME", help="When each row was observed: numbers or dates.")
+        str | None,
+        typer.Option(
+            metavar="FILE|NAME", help="When each row was observed: numbers or dates, or a day and a time: DATE,TIME."
+        ),
     ] = None
     sets: Annotated[
         str | None, typer.Option(metavar="FILE|NAME", help="Which set each row belongs to: augmentations of one point.")
@@ -286,13 +289,15 @@ def _named(text: str) -> tuple[list[str], list[str]]:
 
 
 def _evidence(request: Request, name: str, where: str) -> Any:
-    """One piece of evidence; covariates and the factors of labelled rows may be several columns."""
+    """One piece of evidence; covariates, time and the factors of labelled rows may be several columns."""
     import numpy as np
 
     factors = name == "labels" and request.labelled_rows
     options = {"text": name in ("labels", "time", "sets", "covariates") and not factors, "gaps": factors}
-    places = names_in(where) if name == "covariates" or factors else [where]
+    places = names_in(where) if name in ("covariates", "time") or factors else [where]
     parts = [_array(request, part, request.flag(name), **options) for part in places]
+    if name == "time" and len(parts) > 1:
+        return np.array([" ".join(map(str, row)) for row in zip(*parts)])
     values = parts[0] if len(parts) == 1 else np.column_stack(parts)
     if factors:
         return _labelled(values)

@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unbraid.data.dates import moments
 from unbraid.data.order import apart, consecutive
 from unbraid.methods import EVIDENCE
 
@@ -377,10 +378,11 @@ def _pairs_by_number(numbers: NDArray) -> NDArray:
 def _time(name: str, values: NDArray, n: int) -> NDArray:
     if values.dtype.kind in WORDS:
         try:
-            values = values.astype("datetime64")
+            values = moments(values.tolist())
         except (TypeError, ValueError) as error:
             raise ValueError(
-                f"time holds text that is no date ({error}). Give numbers, or dates as 2024-05-31T12:00."
+                f"time holds text that is no date ({error}). Give numbers, or dates as 2024-05-31T12:00 or 31/05/2024 "
+                "12:00."
             ) from error
     _per_row("times", values, n, axes=(1,), kinds=NUMBERS + "mM")
     missing = int((~np.isfinite(values)).sum())
