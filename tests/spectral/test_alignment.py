@@ -6,17 +6,18 @@ from scipy.linalg import subspace_angles
 from sklearn.manifold import LocallyLinearEmbedding
 from sklearn.neighbors import NearestNeighbors
 
+import unbraid as ub
 from tests.facts import facts
 from tests.spectral.manifolds import bent_sheets, linear_fit
 from unbraid.manifold.neighbors import neighborhoods
 from unbraid.spectral.alignment import alignment, band_order, smallest_neighborhood
-from unbraid.spectral.eigen import _iterate, _prepare, independent_eigenvectors, least_bent, smoothest_coordinates
+from unbraid.spectral.eigen import (
+    independent_eigenvectors,
+    least_bent,
+    smallest_eigenvectors,
+    smoothest_coordinates,
+)
 from unbraid.spectral.local_frames import tangent_bases
-
-
-def smallest_eigenvectors(M, n_vectors):
-    """Without the choice of independent ones."""
-    return _iterate(M, n_vectors, _prepare(M, None), None)
 
 
 def textbook_block(G, d, keep_all=False):
@@ -136,13 +137,17 @@ def test_every_form_of_the_matrix_is_the_same_one():
         np.testing.assert_allclose(entries[: 300 - below], np.diag(whole, -below), atol=1e-14)
 
 
-@pytest.mark.parametrize("choose", [independent_eigenvectors, smoothest_coordinates])
-def test_functions_of_earlier_eigenvectors_are_passed_over(choose):
-    """On a strip 30 times as long as wide, rough across, the slowest vectors after the length are curves over it."""
+def strip():
+    """A strip 30 times as long as wide, rough across: the slowest vectors after the length are curves over it."""
     rng = np.random.default_rng(0)
     factors = rng.uniform(size=(2000, 2))
     X = np.c_[15 * np.sin(2 * factors[:, 0]), 15 * np.cos(2 * factors[:, 0]), factors[:, 1]]
-    X += 0.03 * rng.normal(size=X.shape)
+    return X + 0.03 * rng.normal(size=X.shape), factors
+
+
+@pytest.mark.parametrize("choose", [independent_eigenvectors, smoothest_coordinates])
+def test_functions_of_earlier_eigenvectors_are_passed_over(choose):
+    X, factors = strip()
     M = alignment(X, neighborhoods(X, 20)[1], 2)
     plain, chosen = smallest_eigenvectors(M, 2), choose(M, 2)
     assert linear_fit(plain.vectors, factors) < 0.6
@@ -169,3 +174,14 @@ def test_independent_eigenvectors_are_the_first_ones_on_a_square(choose):
     assert chosen.n_redundant == 0
     np.testing.assert_allclose(chosen.values[:2], plain.values[:2], rtol=1e-3)
     assert subspace_angles(plain.vectors, chosen.vectors).max() < 1e-4
+
+
+def test_without_the_ltsa_term_eigenvectors_are_taken_as_they_come():
+    """The textbook method, as the paper has it: on the strip above both codes are functions of its length."""
+    X, factors = strip()
+    plain, ours = (
+        ub.HessianEigenmaps(2, n_neighbors=20, tangent_weight=weight, random_state=0).fit_transform(X)
+        for weight in (0.0, 0.01)
+    )
+    assert linear_fit(plain, factors) < 0.6
+    assert linear_fit(ours, factors) > 0.95

@@ -122,6 +122,11 @@ def smoothest_coordinates(M: Matrix, n_vectors: int, *, random_state: np.random.
     return Spectrum(found.vectors @ turn.T, values, last + 1 - d)
 
 
+def smallest_eigenvectors(M: Matrix, n_vectors: int, *, random_state: np.random.RandomState | None = None) -> Spectrum:
+    """The eigenvectors after the constant one as they come, functions of each other or not: the textbook's choice."""
+    return _iterate(M, min(n_vectors, M.shape[0] - 2), _prepare(M, None), random_state)
+
+
 def predicted(V: Floats) -> list[float]:
     """R2 of each column but the first from the earlier ones."""
     return [predictability(V[:, :j], V[:, j]) for j in range(1, V.shape[1])]

@@ -13,7 +13,7 @@ from unbraid.estimator.parameters import Number
 from unbraid.manifold.neighbors import Floats, Indices
 from unbraid.spectral.alignment import alignment, band_order, smallest_neighborhood
 from unbraid.spectral.base import SpectralEstimator
-from unbraid.spectral.eigen import Spectrum, independent_eigenvectors, smoothest_coordinates
+from unbraid.spectral.eigen import Spectrum, independent_eigenvectors, smallest_eigenvectors, smoothest_coordinates
 from unbraid.spectral.trial import Embedding
 
 
@@ -24,7 +24,8 @@ def _aligned(
     order = band_order(near)
     place = np.argsort(order)
     M = alignment(P[order], place[near[order]], d, hessian=hessian, tangent=tangent)
-    found = smoothest_coordinates(M, d, random_state=rng)
+    choose = smoothest_coordinates if tangent else smallest_eigenvectors  # without its LTSA term HLLE is the textbook's
+    found = choose(M, d, random_state=rng)
     return replace(found, vectors=found.vectors[place])
 
 
@@ -76,7 +77,8 @@ class HessianEigenmaps(SpectralEstimator):
     Parameters
     ----------
     tangent_weight : float
-        :math:`\epsilon`; 0 is the textbook method, which collapses onto a few points when neighbourhoods are large.
+        :math:`\epsilon`; 0 is the textbook method, which collapses onto a few points when neighbourhoods are large, and
+        takes the smallest eigenvectors even where one is a function of others.
     **settings
         See :class:`~unbraid.HessianICA`, as for the attributes; there is no ``rotation``, ``contrast`` or ``n_init``.
 

@@ -135,7 +135,8 @@ class HessianICA(FollowedByICA, HessianEigenmaps):
         Points in a neighbourhood, the point itself included; at least 1 + d + d(d+1)/2. "auto" tries sizes (and sizes
         of the PCA) and keeps the best by ``selection``.
     tangent_weight : float
-        Weight of the LTSA term that keeps HLLE from collapsing; 0 is the textbook method.
+        Weight of the LTSA term that keeps HLLE from collapsing; 0 is the textbook method, with the smallest
+        eigenvectors even where one is a function of others.
     rotation : {"independence", "fastica", "support", "time", "pairs", "condition", "labels"}
         What rotates the embedding into codes: independent factors, by a global search or by the paper's fastICA with
         u^4 from one start; factors that fill a box, however dependent; rows in the order of time; pairs of rows that
