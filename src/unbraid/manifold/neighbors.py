@@ -158,6 +158,20 @@ def graph_of(near: Indices) -> Graph:
     return Graph(int(n_components), rank[labels], orphans)
 
 
+def distance_graph(distances: Floats, near: Indices) -> sp.csr_array:
+    """Each point joined to its neighbours, weighted by distance; the first of each row is the point itself.
+
+    A distance of 0 would be no edge. Indices have 32 bits: before 1.14, scipy's searches took no others.
+
+    >>> distance_graph(np.array([[0.0, 3.0], [0.0, 3.0]]), np.array([[0, 1], [1, 0]])).toarray()
+    array([[0., 3.],
+           [3., 0.]])
+    """
+    n, k = near.shape
+    lengths, ends = np.maximum(distances[:, 1:].ravel(), 1e-300), near[:, 1:].ravel().astype(np.int32)
+    return sp.csr_array((lengths, ends, np.arange(0, n * (k - 1) + 1, k - 1, dtype=np.int32)), shape=(n, n))
+
+
 def neighbor_pairs(X: Floats, k: int, max_points: int | None = None) -> Pairs:
     """Pairs (i, j, distance) of the graph of k nearest neighbours; of about ``max_points`` points, if that is given.
 

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, dijkstra, minimum_spanning_tree
 from scipy.spatial.distance import pdist, squareform
 
-from unbraid.manifold.neighbors import Floats, graph_of, nearest, neighborhoods
+from unbraid.manifold.neighbors import Floats, distance_graph, graph_of, nearest, neighborhoods
 from unbraid.trust.table import FIGURES
 
 # By dimension: neighbours, and the offset of their mean beyond which a point lies at an edge.
@@ -346,9 +346,7 @@ def is_closed(points: Floats, d: int, rng: np.random.RandomState) -> bool:
     if len(points) > TREE_POINTS:
         points = points[np.sort(rng.permutation(len(points))[:TREE_POINTS])]
     n, k = len(points), min(PIECE_NEIGHBORS, len(points) - 1)
-    distances, near = neighborhoods(points, k + 1)
-    steps = (distances[:, 1:].ravel(), (np.repeat(np.arange(n), k), near[:, 1:].ravel()))
-    ends, share = _longest_path(points, minimum_spanning_tree(csr_array(steps, shape=(n, n))))
+    ends, share = _longest_path(points, minimum_spanning_tree(distance_graph(*neighborhoods(points, k + 1))))
     if (d == 1 or share > CURVE) and not FIGURES["end_distance"].holds(ends):
         return True
     if d not in EDGE or n < FEWEST_AT_EDGES or (d > 1 and share > CURVE):

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 
 from unbraid.estimator.parameters import Number
-from unbraid.manifold.neighbors import Floats, Indices
+from unbraid.manifold.neighbors import Floats, Indices, distance_graph
 from unbraid.spectral.alignment import alignment, band_order, smallest_neighborhood
 from unbraid.spectral.base import SpectralEstimator
 from unbraid.spectral.eigen import Spectrum, independent_eigenvectors, smallest_eigenvectors, smoothest_coordinates
@@ -52,9 +52,8 @@ def unfolded(P: Floats, near: Indices, distances: Floats, d: int, rng: np.random
 
     The values are one over the eigenvalues of the scaling, so that they rise.
     """
-    n, k = near.shape
-    steps = np.maximum(distances[:, 1:].ravel(), 1e-300), (np.repeat(np.arange(n), k - 1), near[:, 1:].ravel())
-    squares = np.square(dijkstra(sp.csr_array(steps, shape=(n, n)), directed=False))
+    n = len(near)
+    squares = np.square(dijkstra(distance_graph(distances, near), directed=False))
     squares -= squares.mean(axis=0)
     squares -= squares.mean(axis=1, keepdims=True)
     values, vectors = scipy.linalg.eigh(squares / -2, subset_by_index=[n - d - 1, n - 1])
