@@ -46,17 +46,21 @@ def test_count_of_factors_out_of_ten(n_factors):
     assert right >= 3
 
 
-# docs/flows.rst, seeds 0 to 9: worst .990 and median .996 of two dimensions, .895 and .993 of one; a later run of
-# seed 8 had .981 of two dimensions, which the bar allows for
-@pytest.mark.parametrize(("n_augmented", "worst", "median"), [(2, 0.975, 0.993), (1, 0.88, 0.985)])
+# docs/flows.rst, seeds 0 to 9: worst .990 and median .996 of two dimensions, .895 and .993 of one; seed 8 of one
+# dimension, the worst, has .874 on another processor. One dimension is not reliable: what is promised is the warning.
+@pytest.mark.parametrize(("n_augmented", "worst", "median"), [(2, 0.975, 0.993), (1, 0.95, 0.985)])
 def test_self_supervised_trials(n_augmented, worst, median):
-    scores = []
+    scores, silent = [], []
     for seed in range(10):
         X, factors, sets = augmented(seed, n_augmented)
-        model = ub.SelfSupervisedGIN(random_state=seed).fit(sets)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model = ub.SelfSupervisedGIN(random_state=seed).fit(sets)
         scores.append(mcc(factors, model.transform(X)[:, :2]))
+        if n_augmented > 1 or not any("UB222" in str(w.message) for w in caught):
+            silent.append(scores[-1])
     print(n_augmented, np.round(scores, 4))
-    assert min(scores) >= worst
+    assert min(silent) >= worst
     assert np.median(scores) >= median
 
 
