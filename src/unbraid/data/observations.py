@@ -377,8 +377,9 @@ def _pairs_by_number(numbers: NDArray) -> NDArray:
 
 def _time(name: str, values: NDArray, n: int) -> NDArray:
     if values.dtype.kind in WORDS:
+        words = values.ndim == 1 and values.size and all(isinstance(value, str) for value in values)
         try:
-            values = moments(values.tolist())
+            values = moments(values.tolist()) if words else values.astype("datetime64")
         except (TypeError, ValueError) as error:
             raise ValueError(
                 f"time holds text that is no date ({error}). Give numbers, or dates as 2024-05-31T12:00 or 31/05/2024 "
