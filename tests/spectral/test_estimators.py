@@ -14,7 +14,9 @@ FACTORS = [ub.HessianICA, ub.TangentICA, ub.LaplacianICA, ub.PCAICA]
 
 # scikit-learn's blobs and random clouds are no manifolds: the warnings about that are right, and not the point here.
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::unbraid.trust.warnings.TrustWarning", "ignore::unbraid.trust.warnings.ConvergenceWarning"
+    "ignore::unbraid.trust.warnings.TrustWarning",
+    "ignore::unbraid.trust.warnings.AssumptionWarning",
+    "ignore::unbraid.trust.warnings.ConvergenceWarning",
 )
 
 

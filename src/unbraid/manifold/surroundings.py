@@ -146,7 +146,8 @@ def left_over(points: Floats, codes: Floats, n_features: int) -> tuple[float, fl
     twice = _weights(codes, near)
     left = np.linalg.eigvalsh(_errors(points, near, twice))[-1]
     values, vectors = np.linalg.eigh(_errors(points, near[:, :k], _weights(codes, near[:, :k])))
-    directions = values.sum() ** 2 / max((values**2).sum(), 1e-300)
+    shares = values / max(values.sum(), 1e-300)  # squares of the values themselves overflow
+    directions = 1 / max((shares**2).sum(), 1e-300)
     growth = _errors(points @ vectors[:, -1:], near, twice).item() / max(values[-1], 1e-300)
     one = directions < min(ONE_DIRECTION, 0.75 * (n_features - d)) and SAME_SCALE[0] < growth < SAME_SCALE[1]
     return float(left / total), float(values[-1] / total) if one else 0.0
