@@ -13,15 +13,8 @@ from unbraid.diagnosis.findings import Diagnosis, Finding, finding, measured
 from unbraid.diagnosis.survey import MOST_ROWS
 from unbraid.estimator.summary import counted
 from unbraid.manifold.neighbors import Floats
-from unbraid.spectral.evidence import (
-    BY,
-    autocorrelation,
-    coherence,
-    effective_share,
-    evidence_turn,
-    identical,
-    rotation_for,
-)
+from unbraid.spectral.evidence import BY, identical, rotation_for
+from unbraid.spectral.evidence_figures import autocorrelation, coherence, effective_share, evidence_turn
 from unbraid.spectral.ica import whitening
 from unbraid.trust import support
 from unbraid.trust.table import FIGURES
