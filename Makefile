@@ -56,7 +56,7 @@ test-oldest:
 	$(PYTHON) -m venv $(OLDEST)
 	$(PYTHON) scripts/oldest.py > $(OLDEST)/constraints.txt
 	$(OLDEST)/bin/pip install -q -c $(OLDEST)/constraints.txt torch
-	$(OLDEST)/bin/pip install -q -c $(OLDEST)/constraints.txt -e ".[torch,accelerate,tensorboard,torchmetrics,plots,data,tables,cells,metrics,test]"
+	$(OLDEST)/bin/pip install -q -c $(OLDEST)/constraints.txt -e ".[torch,accelerate,tensorboard,torchmetrics,data,tables,cells,metrics,test]"
 	$(OLDEST)/bin/pip install -q --no-deps -e papers
 	OMP_NUM_THREADS=1 $(OLDEST)/bin/python -m pytest -n 2 --dist worksteal -q -W ignore::DeprecationWarning \
 		-p no:cacheprovider tests

@@ -107,7 +107,8 @@ def record(X: np.ndarray, factors: np.ndarray, kinds: tuple[str, ...] = ()) -> d
             model.continue_from(starts[found.method])
         codes = model.fit(known).transform(X)
     kept = np.delete(np.arange(len(X)), getattr(model, "outliers_", []))  # what is said is said of these rows
-    score = mcc(factors[kept], codes[kept], kinds=declared, code_kinds=getattr(model, "kinds_", None)) if declared else 0
+    code_kinds = getattr(model, "kinds_", None)
+    score = mcc(factors[kept], codes[kept], kinds=declared, code_kinds=code_kinds) if declared else 0.0
     first = starts.get("hessian-ica")
     told = first.fitted["diagnostics_"] if first is not None else getattr(model, "diagnostics_", None)
     return {

@@ -1,6 +1,7 @@
 """What the README shows runs, and what it points to is there."""
 
 import re
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -34,3 +35,13 @@ def test_make_targets_and_files_that_it_names_are_there():
 def test_it_fits_two_screens_and_its_picture_loads():
     assert len(TEXT.splitlines()) < 85
     assert (ROOT / "docs" / "images" / "explorer-faces.gif").stat().st_size < 1.5e6
+
+
+def test_links_on_pypi_are_absolute():
+    hook = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["metadata"]["hooks"]
+    text = TEXT
+    for rule in hook["fancy-pypi-readme"]["substitutions"]:
+        text = re.sub(rule["pattern"], rule["replacement"], text)
+    links = re.findall(r"\]\(([^)]+)\)", text)
+    assert len(links) == len(re.findall(r"\]\(", TEXT))
+    assert all(re.match(r"https://[\w.]+/unbraid/unbraid/(blob/)?main/\w", link) for link in links)

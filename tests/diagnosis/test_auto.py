@@ -150,14 +150,14 @@ def flat(text):
     return " ".join(text.split())
 
 
-def test_the_command_says_no(monkeypatch, capsys, tmp_path):
+def test_the_command_says_what_a_fit_does(monkeypatch, capsys, tmp_path):
     np.save(tmp_path / "ring.npy", torus(300, 1, np.random.RandomState(0)))
     files = ("--json", tmp_path / "d.json", "--report", tmp_path / "d.html")
     result = run(monkeypatch, capsys, "diagnose", tmp_path / "ring.npy", *files)
     assert result.code == 0, result.err
     assert flat(result.out).count(WRAPS) == 1
     assert "no closed loops" in result.out
-    assert '"verdict": "no"' in (tmp_path / "d.json").read_text()
+    assert '"verdict": "with care"' in (tmp_path / "d.json").read_text()
     assert "no closed loops" in (tmp_path / "d.html").read_text()
 
 

@@ -7,7 +7,7 @@ from types import ModuleType
 def require(module: str, extra: str) -> ModuleType:
     """Import an optional dependency.
 
-    >>> require("math", "plots").pi
+    >>> require("math", "torch").pi
     3.141592653589793
     """
     try:
