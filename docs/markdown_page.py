@@ -1,12 +1,13 @@
 """``.. markdown-file:: PATH``: a file of the repository, such as the changelog, as sections of a page.
 
-A link to a file of ``docs/tables`` becomes that table, below the paragraph.
+A link to a file of ``docs/tables`` becomes that table, folded, below the paragraph.
 
 ``.. measured-table:: NAME``: the table of ``benchmarks/RESULTS.md`` below the line ``<!--table: NAME-->``.
 """
 
 import csv
 import re
+from html import escape
 from pathlib import Path
 
 from docutils import nodes
@@ -15,7 +16,7 @@ from sphinx.util.docutils import SphinxDirective
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "RESULTS.md"
-TABLE_LINK = re.compile(r"\]\(\.\./docs/tables/([\w-]+\.csv)\)")
+TABLE_LINK = re.compile(r"\[([^]]+)\]\(\.\./docs/tables/([\w-]+\.csv)\)")
 
 
 def sections(text: str) -> list[nodes.Node]:
@@ -60,9 +61,12 @@ def body(block: str) -> nodes.Node:
 
 def linked_tables(block: str) -> list[nodes.Node]:
     found: list[nodes.Node] = []
-    for name in TABLE_LINK.findall(block):
+    for title, name in TABLE_LINK.findall(block):
         with (ROOT / "docs" / "tables" / name).open(encoding="utf-8", newline="") as file:
-            found.append(grid(list(csv.reader(file))))
+            rows = list(csv.reader(file))
+        summary = f"{' '.join(title.split())} ({name}, {len(rows) - 1} rows)"
+        opened = nodes.raw("", f'<details class="table"><summary>{escape(summary)}</summary>', format="html")
+        found += [opened, grid(rows), nodes.raw("", "</details>", format="html")]
     return found
 
 
