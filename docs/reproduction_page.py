@@ -9,28 +9,38 @@ from typing import Any
 
 from docutils import nodes
 from docutils.statemachine import StringList
+from PIL import Image
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 HERE = Path(__file__).parent / "reproductions"
+LONG = 12  # rows of a table that is folded
 ESCAPED = str.maketrans({"*": r"\*", "`": r"\`", "|": r"\|", "_": r"\_", "\\": r"\\"})
 
 
 def page_lines(page: dict[str, Any]) -> list[str]:
-    """The page as lines of reStructuredText, below a title that is there already."""
-    name = page["paper"]
-    lines = [_text(f"{page['reference']}."), "", _text(page["about"]), ""]
-    lines += [".. code-block:: bash", "", f"   unbraid reproduce {name} --scale {page['scale']}", ""]
-    lines += [f"Made on {page['made']} with unbraid {page['unbraid']}.", ""]
-    lines += [".. rubric:: Verdicts", "", *cards(page["claims"])]
+    """The page as lines of reStructuredText, below a title that is there already: verdicts, pictures, tables, words."""
+    name, verdicts = page["paper"], [claim["verdict"] for claim in page["claims"]]
+    counts = ", ".join(f"{verdicts.count(v)} {v}" for v in dict.fromkeys(verdicts))
+    lines = [_text(f"{page['reference']}."), ""]
+    lines += [f"Of {len(verdicts)} claims: {counts}. Made on {page['made']} with unbraid {page['unbraid']}.", ""]
+    lines += cards(page["claims"])
     if page["beyond"]:
         lines += [".. rubric:: What the paper leaves open", "", *cards(page["beyond"])]
     for image in page["images"]:
         path = f"{name}/images/{image['file']}"
-        lines += [f".. figure:: {path}", f"   :alt: {_text(image['caption'])}", "", f"   {_text(image['caption'])}", ""]
+        with Image.open(HERE / path) as drawn:
+            width = round(drawn.width * 100 / drawn.info.get("dpi", (100,))[0])  # of an inch, 100 are on the page
+        lines += [f".. figure:: {path}", f"   :alt: {_text(image['caption'])}", f"   :width: {width}px", ""]
+        lines += [f"   {_text(image['caption'])}", ""]
     for table in page["tables"]:
-        lines += [f".. rubric:: {_text(table['title'])}", "", *list_table(table["columns"], table["rows"])]
-    lines += [".. rubric:: What was run", ""]
+        shown = list_table(table["columns"], table["rows"])
+        if len(table["rows"]) > LONG:
+            lines += [f".. dropdown:: {_text(table['title'])}", "", *(f"   {line}" for line in shown)]
+        else:
+            lines += [f".. rubric:: {_text(table['title'])}", "", *shown]
+    lines += [".. rubric:: What was run", "", _text(page["about"]), ""]
+    lines += [".. code-block:: bash", "", f"   unbraid reproduce {name} --scale {page['scale']}", ""]
     rows = [[e["name"], e["cells"], f"{e['cpu_minutes']:.1f}", e["about"]] for e in page["experiments"]]
     lines += list_table(["experiment", "cells", "CPU minutes", "what"], rows)
     for experiment in page["experiments"]:
@@ -45,10 +55,13 @@ def cards(claims: list[dict[str, Any]]) -> list[str]:
     for claim in claims:
         parts = "; ".join(f"{k} {v}" if k else v for k, v in claim["parts"].items()) or "–"
         said = [f"The paper ({claim['source']}): {claim['paper']}."]
-        said += [f"Here, {claim['measure']}: {parts}. Tolerance: {claim['tolerance']}.", claim["why"]]
+        said += [f"Here, {claim['measure']}: {parts}. Tolerance: {claim['tolerance']}."]
+        said += [claim["why"][:1].upper() + claim["why"][1:]]
         lines += [f"   .. container:: verdict {claim['verdict'].replace(' ', '-')}", ""]
         lines += [f"      **{claim['verdict']}** {_text(claim['text'])}", ""]
+        lines += ["      .. raw:: html", "", "         <details><summary>figures of both sides</summary>", ""]
         lines += [line for text in said if text for line in (f"      {_text(text)}", "")]
+        lines += ["      .. raw:: html", "", "         </details>", ""]
     return lines
 
 
