@@ -1,12 +1,12 @@
 """Networks on faces of StyleGAN2, by training, network and beta: MCC of faces that were learned from and of others.
 
-    python benchmarks/experiment_face_networks.py OUT.jsonl --faces 800 --passes 100 --networks patches horan --seeds 0 1 2
+    python benchmarks/experiment_face_networks.py OUT.jsonl --faces 800 --passes 100 --networks patches horan
 
 Two codes; 64 x 64 faces of one pair of components, of which each seed leaves 200 unseen. A pass is every face once on
 average, in batches of 64. "horan" is the paper's network, which it took from IRMAE: four convolutions of stride 2 and
-one dense layer, and the same backwards; "patches" and "paper" are presets. A model is a class and, of BetaVAE, its beta;
-HAE's teacher is HLLE+ICA. "untrained" has the weights of the start. A line of JSON for each result; those that are
-there already are not computed again. The weights of the generator come by `unbraid datasets get ffhq`.
+one dense layer, and the same backwards; "patches" and "paper" are presets. A model is a class and, of BetaVAE, its
+beta; HAE's teacher is HLLE+ICA. "untrained" has the weights of the start. A line of JSON for each result; those that
+are there already are not computed again. The weights of the generator come by `unbraid datasets get ffhq`.
 """
 
 import argparse

@@ -3,7 +3,8 @@
     python benchmarks/experiment_faces.py --components 0,1 0,1,2 --faces 3000 --unseen 200 --side 64 --seeds 0 1 2 3 4
 
 The faces of one set of components are one sample, of which each seed leaves other ones unseen; they are drawn once and
-kept (.15 CPU seconds each), at 128 pixels a side; --side 64 halves them. The weights come by `unbraid datasets get ffhq`.
+kept (.15 CPU seconds each), at 128 pixels a side; --side 64 halves them. The weights come by
+`unbraid datasets get ffhq`.
 """
 
 import argparse
