@@ -76,7 +76,7 @@ def run(out: Path, points: int, seeds: range, names: list[str]) -> None:
             if (name, seed, points) in there:
                 continue
             X, factors = KINDS[name].draw(points, np.random.default_rng([seed, zlib.crc32(name.encode())]))
-            add_line(out, {"world": name, "seed": seed, "points": points} | record(X, factors))
+            add_line(out, {"world": name, "seed": seed, "points": points} | record(X, factors, KINDS[name].kinds))
 
 
 def run_pictures(out: Path, folder: Path) -> None:
@@ -94,8 +94,9 @@ def run_pictures(out: Path, folder: Path) -> None:
             add_line(out, line)
 
 
-def record(X: np.ndarray, factors: np.ndarray) -> dict:
+def record(X: np.ndarray, factors: np.ndarray, kinds: tuple[str, ...] = ()) -> dict:
     """What the diagnosis says of some data, what the fit that it recommends warns of, and the MCC of its codes."""
+    declared = kinds or ("interval",) * factors.shape[1]
     started = time.process_time()
     known = observe(X)
     found, starts, *_ = examine(known)
@@ -106,11 +107,13 @@ def record(X: np.ndarray, factors: np.ndarray) -> dict:
             model.continue_from(starts[found.method])
         codes = model.fit(known).transform(X)
     kept = np.delete(np.arange(len(X)), getattr(model, "outliers_", []))  # what is said is said of these rows
+    code_kinds = getattr(model, "kinds_", None)
+    score = mcc(factors[kept], codes[kept], kinds=declared, code_kinds=code_kinds) if declared else 0.0
     first = starts.get("hessian-ica")
     told = first.fitted["diagnostics_"] if first is not None else getattr(model, "diagnostics_", None)
     return {
         "verdict": found.verdict, "causes": found.causes, "method": found.method, "n_factors": found.n_factors,
-        "d": factors.shape[1], "mcc": mcc(factors[kept], codes[kept]) if factors.shape[1] else 0.0,
+        "d": len(declared), "mcc": float(score),
         "warned": sorted({code for one in heard for code in re.findall(r"UB\d+", str(one.message))}),
         "holds": {f.assumption: f.holds for f in found.findings},
         "measured": {f.assumption: f.figure for f in found.findings},

@@ -26,12 +26,15 @@ class World:
         The assumptions that are broken in it: a diagnostic should see each.
     family : str
         Kinds that are left out together: those of :mod:`guess_worlds` have the same names.
+    kinds : tuple of str
+        What the factors are, where not all are intervals.
     """
 
     name: str
     draw: Draw
     breaks: tuple[str, ...] = ()
     family: str = ""
+    kinds: tuple[str, ...] = ()
 
 
 def bent(z: Floats, rng: Rng, *, noise: float = 0.0, n_features: int = 20) -> Floats:
@@ -139,13 +142,13 @@ def closed(*angles: float, noise: float = 0.0, length: float = 0.0, share: float
 
 
 def sphere(d: int, noise: float = 0.0, above: float = -1.0) -> Draw:
-    """The surface of a ball, d-dimensional, or the part above a height; its factors are the angles of a globe."""
+    """The surface of a ball, d-dimensional, a direction; or the part above a height, its factors those of a globe."""
 
     def draw(n: int, rng: Rng) -> Drawn:
         x = rng.normal(size=(60 * n if above > -1 else n, d + 1))
         x /= np.linalg.norm(x, axis=1, keepdims=True)
         x = x[x[:, -1] >= above][:n]
-        return turned(x, rng, noise=noise), np.c_[np.arctan2(x[:, 1], x[:, 0]), x[:, 2:]]
+        return turned(x, rng, noise=noise), np.c_[np.arctan2(x[:, 1], x[:, 0]), x[:, 2:]] if above > -1 else x
 
     return draw
 
@@ -441,14 +444,14 @@ WORLDS = [
     World("hole", inside(lambda z: (z**2).sum(axis=1) > 0.3), SUPPORT, "hole"),
     World("varying width", varying, SUPPORT, "varying width"),
     World("cap of a sphere", sphere(2, above=0.5), (), "cap"),
-    World("circle", closed(1.0), LOOP, "closed"),
-    World("circle, noise .03", closed(1.0, noise=0.03), LOOP, "closed"),
-    World("torus", closed(1.0, 0.7), LOOP, "closed"),
-    World("torus, noise .02", closed(1.0, 0.7, noise=0.02), LOOP, "closed"),
-    World("cylinder", closed(1.0, length=3.0), LOOP, "closed"),
-    World("short cylinder", closed(1.0, length=1.0), LOOP, "closed"),
-    World("sphere", sphere(2), LOOP, "closed"),
-    World("sphere, noise .02", sphere(2, noise=0.02), LOOP, "closed"),
+    World("circle", closed(1.0), LOOP, "closed", ("circle",)),
+    World("circle, noise .03", closed(1.0, noise=0.03), LOOP, "closed", ("circle",)),
+    World("torus", closed(1.0, 0.7), LOOP, "closed", ("circle", "circle")),
+    World("torus, noise .02", closed(1.0, 0.7, noise=0.02), LOOP, "closed", ("circle", "circle")),
+    World("cylinder", closed(1.0, length=3.0), LOOP, "closed", ("circle", "interval")),
+    World("short cylinder", closed(1.0, length=1.0), LOOP, "closed", ("circle", "interval")),
+    World("sphere", sphere(2), LOOP, "closed", ("sphere",)),
+    World("sphere, noise .02", sphere(2, noise=0.02), LOOP, "closed", ("sphere",)),
     World("Moebius band", seen(moebius), LOOP, "closed"),
     World("figure eight", seen(eight, 1), (), "eight"),
     World("Gaussian factors", sheet(2, of="Gaussian"), GAUSSIAN, "Gaussian"),

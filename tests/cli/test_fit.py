@@ -310,6 +310,24 @@ def test_a_known_angle_is_declared_as_one(fit, tmp_path, monkeypatch, capsys):
     refused(fit(tmp_path / "x.csv", *options, "--factors-from", "angle:sphere", quick=False), "3 columns", "1")
 
 
+@pytest.mark.parametrize("ending", [".csv", ".npy"])
+def test_of_a_file_of_factors_some_columns_wrap(fit, tmp_path, ending):
+    rng = np.random.default_rng(0)
+    turn, height = 2 * np.pi * rng.uniform(size=400), rng.uniform(0, 100, 400)
+    np.save(tmp_path / "x.npy", np.c_[np.cos(turn), np.sin(turn), height / 25])
+    if ending == ".npy":
+        np.save(tmp_path / "truth.npy", np.c_[turn, height])
+    else:
+        np.savetxt(tmp_path / "truth.csv", np.c_[turn, height], "%.9g", delimiter=",", header="turn,up", comments="")
+    truth = tmp_path / f"truth{ending}"
+    command = (tmp_path / "x.npy", "--method", "product-manifold", "--json", "--factors-from")
+    result = fit(*command, f"{truth}:circle:interval", quick=False)
+    assert json.loads(result.out)["mcc"] > 0.98
+    assert json.loads((tmp_path / "run" / "fit.json").read_text())["kinds"] == ["circle", "interval"]
+    refused(fit(*command, f"{truth}:circle", quick=False), str(truth), "radians")
+    refused(fit(*command, f"{truth}:circle:interval:interval", quick=False), str(truth), "3 columns", "2")
+
+
 def test_geomancer_has_no_codes_and_says_so(fit, tmp_path):
     command = ("product-manifold", "--points", 400, "--method", "geomancer", "--set", "dim=4", "--neighbors", 28)
     result = fit(*command, quick=False)

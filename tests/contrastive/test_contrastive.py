@@ -186,6 +186,7 @@ def test_a_learning_rate_that_falls_resumes_exactly(tmp_path):
         ({"objective": "segments"}, {"y": np.zeros(40, int)}, ("one segment", "n_segments")),
         ({"objective": "segments"}, {"y": np.linspace(0, 1, 40)}, ("continuous", "np.digitize")),
         ({"objective": "segments", "n_segments": 21}, {"time": np.arange(40)}, (40, "n_segments=21")),
+        ({"objective": "segments", "n_segments": 4}, {"time": np.arange(40) // 2}, (21, "time", "rows 0 and 1")),
         ({"n_factors": 1, "distance": "cosine"}, {"time": np.arange(40)}, ("cosine", 2)),
         ({"preset": "patches"}, {"time": np.arange(40)}, ("patches", "images", "small")),
     ],

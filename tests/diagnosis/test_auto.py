@@ -105,14 +105,22 @@ def test_a_parameter_is_not_taken_over_from_the_diagnosis(pictures, solved):
     assert solved == [len(X), len(X)]
 
 
-def test_no_is_said_aloud():
+def test_a_verified_angle_is_told_and_no_reason_for_a_no():
     X = torus(400, 1, np.random.RandomState(0))
     with pytest.warns(AssumptionWarning, match=facts("UB105", "product-manifold", "model.kinds_")) as caught:
         model = ub.fit(X, random_state=0)
-    assert model.diagnosis_.verdict == "no"
+    assert (model.diagnosis_.verdict, model.diagnosis_.answer) == ("with care", WRAPS)
     assert isinstance(model, ub.ProductManifold)
     assert model.kinds_ == ["circle"]
     assert any(w.filename == __file__ for w in caught)
+
+
+@pytest.mark.filterwarnings("ignore:UB116", "ignore:UB203")
+def test_a_method_without_angles_on_a_circle_is_a_no():
+    X = torus(400, 1, np.random.RandomState(0))
+    with pytest.warns(AssumptionWarning, match=facts("UB101", "no closed loops", "hessian-ica")):
+        model = ub.fit(X, n_neighbors=20, random_state=0)
+    assert (model.diagnosis_.verdict, model.diagnosis_.causes) == ("no", ["no closed loops"])
 
 
 def test_settings_choose_a_method_that_takes_them():
@@ -142,14 +150,14 @@ def flat(text):
     return " ".join(text.split())
 
 
-def test_the_command_says_no(monkeypatch, capsys, tmp_path):
+def test_the_command_says_what_a_fit_does(monkeypatch, capsys, tmp_path):
     np.save(tmp_path / "ring.npy", torus(300, 1, np.random.RandomState(0)))
     files = ("--json", tmp_path / "d.json", "--report", tmp_path / "d.html")
     result = run(monkeypatch, capsys, "diagnose", tmp_path / "ring.npy", *files)
     assert result.code == 0, result.err
     assert flat(result.out).count(WRAPS) == 1
     assert "no closed loops" in result.out
-    assert '"verdict": "no"' in (tmp_path / "d.json").read_text()
+    assert '"verdict": "with care"' in (tmp_path / "d.json").read_text()
     assert "no closed loops" in (tmp_path / "d.html").read_text()
 
 
@@ -164,7 +172,7 @@ def test_fit_by_default_tells_its_reasons_and_keeps_them(monkeypatch, capsys, tm
     assert "no closed loops" in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
 
 
-def test_fit_of_a_ring_says_no(monkeypatch, capsys, tmp_path):
+def test_fit_of_a_ring_says_that_its_code_is_an_angle(monkeypatch, capsys, tmp_path):
     np.save(tmp_path / "ring.npy", torus(300, 1, np.random.RandomState(0)))
     result = run(monkeypatch, capsys, "fit", tmp_path / "ring.npy", "--out", tmp_path / "run")
     assert result.code == 0, result.err

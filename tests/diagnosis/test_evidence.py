@@ -1,6 +1,7 @@
 """What is claimed with and without evidence: the theorem, what stays free, what would help, and what is fitted."""
 
 import json
+import re
 import warnings
 
 import numpy as np
@@ -284,3 +285,16 @@ def test_an_embedding_that_serves_is_kept_though_its_factors_depend_on_each_othe
 def test_times_that_are_the_same_are_refused(gaussian):
     with pytest.raises(ValueError, match=facts("time", 5, "rows 5 and 6")):
         ub.diagnose(gaussian @ MIX, time=np.r_[np.arange(6), 5, np.arange(6, N - 1)])
+
+
+@pytest.mark.parametrize("method", ["auto", "gin"])
+def test_a_class_of_one_member_is_told_once(gaussian, method):
+    """By the method that leaves it out; a diagnosis has a finding for it."""
+    labels = np.r_[7, np.arange(1, N) % 3]
+    settings = {} if method == "auto" else {"max_steps": 2}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ub.fit(gaussian @ MIX, method=method, labels=labels, random_state=0, **settings)
+    assert [str(warning.message)[:5] for warning in caught].count("UB303") == (method == "gin")
+    sizes = next(f for f in ub.diagnose(gaussian @ MIX, labels=labels).findings if f.key == "class_size")
+    assert re.search(facts("besides 1"), sizes.words)

@@ -11,6 +11,7 @@ from tests.spectral.test_evidence import bent, world
 from unbraid.estimator.base import Estimator
 from unbraid.methods import METHODS
 from unbraid.nulls.null import NullTest
+from unbraid.trust.warnings import TrustWarning
 
 # Gaussian factors, short runs and small classes are what these worlds are made of.
 pytestmark = pytest.mark.filterwarnings("ignore::unbraid.trust.warnings.UnbraidWarning")
@@ -89,6 +90,26 @@ def test_the_null_is_saved_and_in_the_summary(tmp_path):
     assert [fact.value for fact in back.summary().facts if fact.name == "null of the evidence"] == [str(model.null_)]
     again = ub.HessianICA(2, 20, rotation="time", null=3, random_state=0).fit(X)
     np.testing.assert_array_equal(again.null_.nulls, model.null_.nulls)
+
+
+STAR = np.c_[np.zeros(300, int), np.arange(1, 301)]
+
+
+@pytest.mark.parametrize(
+    ("rotation", "evidence", "why"),
+    [
+        ("pairs", {"pairs": STAR}, (300, "row 0")),
+        ("pairs", {"pairs": 399 - STAR[:, ::-1]}, (300, "row 399")),
+        ("labels", {"y": np.where(np.arange(400)[:, None] % 40, np.nan, world("labels", 400)[0])}, ("labelled rows",)),
+    ],
+)
+def test_evidence_that_no_null_can_test_is_warned_of(rotation, evidence, why):
+    X = bent(world("labels", 400)[0])
+    with pytest.warns(TrustWarning, match=facts("UB253", *why)):
+        model = ub.HessianICA(2, 20, rotation=rotation, random_state=0).fit(X, **evidence)
+    assert model.null_ is None
+    with pytest.raises(ValueError, match=facts(*why)):
+        model.null_test(X, **evidence)
 
 
 def test_without_evidence_there_is_no_null():

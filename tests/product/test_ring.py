@@ -46,6 +46,15 @@ def test_the_shortest_tour_of_even_points_on_a_circle_is_their_order():
     assert figures(circle_checks(points, ring.angle, 0))["crossing"] > 2
 
 
+@pytest.mark.parametrize("unit", [2.0**-60, 2.0**60])
+def test_a_ring_is_the_same_in_any_unit(unit):
+    X, _ = views(60)
+    known, found = (ub.ProductManifold(random_state=0).fit(rows) for rows in (X, X * unit))
+    assert found.kinds_ == known.kinds_ == ["circle"]
+    assert [c.figure for c in found.checks_[0]] == pytest.approx([c.figure for c in known.checks_[0]])
+    assert end_distance(X * unit, np.random.RandomState(0)) == pytest.approx(end_distance(X, np.random.RandomState(0)))
+
+
 def test_the_bend_of_even_points_on_a_circle():
     """The middle of two neighbours lies at the cosine of a step from the centre."""
     angle = 2 * np.pi * np.arange(12) / 12

@@ -6,7 +6,8 @@ import pytest
 import unbraid as ub
 from tests.facts import facts
 from unbraid.metrics import mcc
-from unbraid.spectral.evidence import _delayed, by_support, evidence_turn, joint_diagonaliser
+from unbraid.spectral.evidence import by_support, delayed, joint_diagonaliser
+from unbraid.spectral.evidence_figures import evidence_turn
 from unbraid.spectral.ica import whitening
 from unbraid.trust.table import FIGURES
 from unbraid.trust.warnings import AssumptionWarning, DataWarning
@@ -135,11 +136,11 @@ def test_no_step_in_time_crosses_a_gap():
     Z, time = np.concatenate(parts), np.concatenate([np.arange(200) + 1000 * i for i in range(3)])
     order = rng.permutation(600)
     expected = np.mean([part[:-1].T @ part[1:] / 199 for part in parts], axis=0)
-    (first, count), *_ = _delayed(Z[order], time[order])
+    (first, count), *_ = delayed(Z[order], time[order])
     np.testing.assert_allclose(first, expected)
     assert count == 3 * 199
     dates = np.datetime64("2024-01-01") + time[order].astype("timedelta64[D]")
-    np.testing.assert_allclose(_delayed(Z[order], dates)[0][0], expected)
+    np.testing.assert_allclose(delayed(Z[order], dates)[0][0], expected)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """What ``DATA`` stands for: a file, a folder of images or a data set, with what is known about its rows."""
 
+import re
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
@@ -273,19 +274,17 @@ def _observed(X: Any, evidence: dict[str, Any], factors: "_Known") -> "Observati
     return replace(known, factors=factors.values) if factors.matched else known
 
 
-def _named(text: str) -> tuple[list[str], list[str]]:
-    """Names of known factors, and the kind of each, "" where none is declared.
+def _named(text: str) -> tuple[list[str], list[list[str]]]:
+    """Names of known factors, and the kinds declared of each: none, one for all of its columns, or one a factor.
 
-    >>> _named("angle:circle, height")
-    (['angle', 'height'], ['circle', ''])
+    >>> _named("angle:circle, height, turns.npy:circle:interval")
+    (['angle', 'height', 'turns.npy'], [['circle'], [], ['circle', 'interval']])
     """
     from unbraid.metrics.kinds import WIDTHS
 
-    parts = [name.rpartition(":") for name in names_in(text)]
-    return (
-        [name if kind in WIDTHS else f"{name}{colon}{kind}" for name, colon, kind in parts],
-        [kind if name and kind in WIDTHS else "" for name, colon, kind in parts],
-    )
+    kind = f"(?:{'|'.join(WIDTHS)})"
+    parts = [re.split(f":(?=(?:{kind}:)*{kind}$)", name) for name in names_in(text)]
+    return [name for name, *_ in parts], [kinds for _, *kinds in parts]
 
 
 def _evidence(request: Request, name: str, where: str) -> Any:
@@ -333,7 +332,7 @@ class _Known:
     decisions: tuple[str, ...] = ()
 
 
-def _factors(request: Request, names: list[str], kinds: list[str], X: Any) -> _Known:
+def _factors(request: Request, names: list[str], kinds: list[list[str]], X: Any) -> _Known:
     """Columns of the same table, arrays beside the data, or files of their own, to be scored by."""
     import numpy as np
 
@@ -353,18 +352,20 @@ def _width(part: Any) -> int:
     return 1 if part.ndim < 2 else part.shape[1]
 
 
-def _declared(names: list[str], parts: list[Any], kinds: list[str]) -> list[str] | None:
+def _declared(names: list[str], parts: list[Any], kinds: list[list[str]]) -> list[str] | None:
     """The kind of every factor, if some are declared."""
-    from unbraid.metrics.kinds import WIDTHS
+    from unbraid.metrics.kinds import WIDTHS, parts_of
 
     declared = []
-    for name, part, kind in zip(names, parts, kinds):
-        width = _width(part)
-        if kind == "circle":
-            check_radians(part, f"--factors-from {name}:circle")
-        if width % WIDTHS[kind or "interval"]:
-            raise ValueError(f"--factors-from {name}:{kind}: a {kind} has {WIDTHS[kind]} columns; received {width}.")
-        declared += [kind or "interval"] * (width // WIDTHS[kind or "interval"])
+    for name, part, own in zip(names, parts, kinds):
+        where = f"--factors-from {name}"
+        if len(own) < 2:
+            one = own[0] if own else "interval"
+            own = [one] * max(1, _width(part) // WIDTHS[one])
+        for kind, columns in parts_of(part.reshape(len(part), -1), own, where, f"the columns of {name}"):
+            if kind == "circle":
+                check_radians(columns, where)
+        declared += own
     return declared if any(kinds) else None
 
 

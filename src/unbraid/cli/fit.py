@@ -79,7 +79,7 @@ def fit(
         typer.Option(
             metavar="FILE|NAMES",
             help="Known factors to score the codes by: columns or arrays of the same file, or a file; name:circle for "
-            "an angle in radians.",
+            "an angle in radians, file:circle:interval for the columns of a file.",
         ),
     ] = None,
     json: Annotated[

@@ -8,7 +8,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from unbraid.data.labels import parse_labels
 from unbraid.data.observations import Observations
-from unbraid.data.order import steps
+from unbraid.data.order import ordered, steps
 
 PARTNERS = 8  # of a row, where more rows belong together
 
@@ -91,7 +91,7 @@ def segments_of(known: Observations, n_segments: int) -> NDArray[np.int64]:
         if n < 2 * n_segments:
             raise ValueError(f"{n} rows make no n_segments={n_segments} segments of two rows or more. Give fewer.")
         place = np.empty(n, np.int64)
-        place[np.argsort(known.time, kind="stable")] = np.arange(n)
+        place[ordered(known.time)] = np.arange(n)
         return place * n_segments // n
     labels = parse_labels(known.labels, n)
     if labels.kind != "classes":

@@ -1,6 +1,6 @@
 """What a user gives as the condition: class labels, posterior class weights or continuous values."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -23,6 +23,8 @@ class Labels:
         (n,) class numbers, -1 for a point that is left out; (n, C) weights; or (n, q) standardised conditions.
     centre, scale : arrays
         Of continuous conditions.
+    single : list
+        Class values of one member each, which are left out.
     """
 
     kind: str
@@ -30,13 +32,23 @@ class Labels:
     values: np.ndarray
     centre: np.ndarray
     scale: np.ndarray
+    single: list = field(default_factory=list)
 
 
 def parse_labels(labels: np.ndarray | None, n: int, condition: str = "auto") -> Labels:
+    """As :func:`read_labels`, with a warning of the classes that are left out."""
+    parsed = read_labels(labels, n, condition)
+    if parsed.single:
+        count = len(parsed.single)
+        warn("UB303", stacklevel=3, count=count, of=count + len(parsed.classes), names=parsed.single[:5])
+    return parsed
+
+
+def read_labels(labels: np.ndarray | None, n: int, condition: str = "auto") -> Labels:
     """Sort out labels: ``auto`` reads integers, booleans and strings as classes, two-dimensional floats whose rows sum
     to 1 as soft labels, and other floats as continuous conditions (whole-numbered 1-D floats as classes).
 
-    >>> parse_labels(np.array(["a", "b", "a", "b"]), 4).values
+    >>> read_labels(np.array(["a", "b", "a", "b"]), 4).values
     array([0, 1, 0, 1])
     """
     if labels is None:
@@ -107,12 +119,9 @@ def _classes(y: np.ndarray) -> Labels:
             f"each of the {len(classes)} classes has one member only; a class needs two for a variance. Give a "
             "condition that differs from row to row as numbers with decimals, or use condition='continuous'."
         )
-    if lonely.any():
-        names = classes[lonely][:5].tolist()
-        warn("UB303", stacklevel=4, count=int(lonely.sum()), of=len(classes), names=names)
-        number = np.where(lonely, -1, np.cumsum(~lonely) - 1)
-        classes, values = classes[~lonely], number[values]
-    return Labels("classes", classes, values, np.zeros(0), np.ones(0))
+    number = np.where(lonely, -1, np.cumsum(~lonely) - 1)
+    single = classes[lonely].tolist()
+    return Labels("classes", classes[~lonely], number[values], np.zeros(0), np.ones(0), single)
 
 
 def _soft(y: np.ndarray) -> Labels:

@@ -8,6 +8,25 @@ from numpy.typing import NDArray
 GAP = 1.5  # times the usual step: rows farther apart in time belong to different recordings
 
 
+def ordered(time: NDArray) -> NDArray[np.intp]:
+    """The rows in the order of time; each must have its own.
+
+    >>> ordered(np.array([3.0, 1.0, 2.0])).tolist()
+    [1, 2, 0]
+    """
+    order = np.argsort(time, kind="stable")
+    between = np.diff(time[order])
+    repeated = np.flatnonzero(between == between.dtype.type(0))
+    if len(repeated):
+        row, other = order[repeated[0]], order[repeated[0] + 1]
+        raise ValueError(
+            f"time is the same in {len(repeated) + 1} or more rows, for instance {time[row]} in rows {row} and "
+            f"{other}. Give each row its own time; times of several recordings must leave a gap between one and the "
+            "next."
+        )
+    return order
+
+
 def steps(time: NDArray, offset: int = 1) -> NDArray[np.intp]:
     """Rows (m, 2) that are ``offset`` steps apart in time; no step crosses a gap.
 
@@ -32,16 +51,8 @@ def steps(time: NDArray, offset: int = 1) -> NDArray[np.intp]:
     >>> steps(np.array([3.0, 1.0, 2.0])).tolist()
     [[1, 2], [2, 0]]
     """
-    order = np.argsort(time, kind="stable")
+    order = ordered(time)
     between = np.diff(time[order])
-    repeated = np.flatnonzero(between == between.dtype.type(0))
-    if len(repeated):
-        row, other = order[repeated[0]], order[repeated[0] + 1]
-        raise ValueError(
-            f"time is the same in {len(repeated) + 1} or more rows, for instance {time[row]} in rows {row} and "
-            f"{other}. Give each row its own time; times of several recordings must leave a gap between one and the "
-            "next."
-        )
     if not len(between):
         raise ValueError(f"time has {len(time)} row; at least 2 are needed.")
     piece = np.cumsum(np.r_[0, between > GAP * np.median(between)])

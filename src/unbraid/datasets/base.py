@@ -320,35 +320,6 @@ class Dataset(ABC):
     def _row_count(self) -> int:
         raise ValueError(f"{self.name} is infinite: its factors are continuous. Give n, the total number of rows.")
 
-    def traverse(self, factor: int | str, n: int | None = None, at: Any = None) -> np.ndarray:
-        """Observations along one factor, all others held fixed.
-
-        Parameters
-        ----------
-        factor : index or name
-        n : int, optional
-            Steps; default every class (discrete) or 8 (continuous).
-        at : array (n_factors,), optional
-            The point to start from; default the middle.
-        """
-        (column, *rest) = self.columns(factor)
-        if rest:
-            raise ValueError(
-                f"{factor!r} of {self.name} consists of {len(rest) + 1} columns that change together; use observe()."
-            )
-        if self.factor_sizes is not None:
-            size = self.factor_sizes[column]
-            steps = np.arange(size) if n is None else np.linspace(0, size - 1, n).round().astype(np.int64)
-            middle = np.array([s // 2 for s in self.factor_sizes])
-        else:
-            ranges = np.clip(np.array(self.factor_ranges, dtype=float), -2, 2)
-            low, high = ranges[column]
-            steps = np.linspace(low, high, 8 if n is None else n)
-            middle = ranges.mean(axis=1)
-        factors = np.repeat(np.atleast_2d(middle if at is None else at), len(steps), axis=0)
-        factors[:, column] = steps
-        return self.observe(factors, random_state=0)
-
     def _check_factors(self, factors: Any) -> np.ndarray:
         factors = np.atleast_2d(np.asarray(factors))
         if factors.ndim != 2 or factors.shape[1] != self.n_factors:

@@ -47,9 +47,10 @@ def diagnose(
 
     The answer follows from the MCC that is expected of the codes: in similar simulated data sets, 95 % were above
     ``expected_mcc.low``. "yes" if that is at least .8 and the fit warns of nothing; "with care" if half of them were
-    above .9; "no" if there is nothing to find, a factor is verified to wrap around, or 95 % of them were below .9; else
-    "unsure", as where no similar data were simulated, the number of factors is unclear, or the codes are Gaussian, so
-    that any rotation is as good. Findings that fail say what they cost.
+    above .9, or if a factor wraps around and :class:`~unbraid.ProductManifold` verifies all; "no" if there is nothing
+    to find, or 95 % of them were below .9; else "unsure", as where no similar data were simulated, the number of
+    factors is unclear, or the codes are Gaussian, so that any rotation is as good. Findings that fail say what they
+    cost.
 
     Parameters
     ----------

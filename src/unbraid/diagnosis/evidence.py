@@ -7,21 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.data.labels import parse_labels
+from unbraid.data.labels import read_labels
 from unbraid.data.observations import Observations
 from unbraid.diagnosis.findings import Diagnosis, Finding, finding, measured
 from unbraid.diagnosis.survey import MOST_ROWS
 from unbraid.estimator.summary import counted
 from unbraid.manifold.neighbors import Floats
-from unbraid.spectral.evidence import (
-    BY,
-    autocorrelation,
-    coherence,
-    effective_share,
-    evidence_turn,
-    identical,
-    rotation_for,
-)
+from unbraid.spectral.evidence import BY, identical, rotation_for
+from unbraid.spectral.evidence_figures import autocorrelation, coherence, effective_share, evidence_turn
 from unbraid.spectral.ica import whitening
 from unbraid.trust import support
 from unbraid.trust.table import FIGURES
@@ -119,7 +112,7 @@ def _by_labels(known: Observations, codes_of: CodesOf, rng: np.random.RandomStat
     labels = known.labels
     if rotation_for(known.only("labels")) == "condition":
         some = np.sort(rng.permutation(len(labels))[:MOST_ROWS])
-        classes = parse_labels(labels, len(labels))
+        classes = read_labels(labels, len(labels))
         codes = codes_of(some)
         if classes.kind != "classes":
             words = (

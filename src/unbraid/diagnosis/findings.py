@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from unbraid.report.html import Report
 
 LOOPS, RING, FOR_LOOPS = FIGURES["edge"].assumption, FIGURES["noisy_ring"].assumption, "product-manifold"
-WRAPS = "No: a factor wraps around, so no code can follow it without a jump; product-manifold describes it by an angle."
+WRAPS = "With care: a factor wraps around. Its code is an angle (product-manifold); all factors pass their checks."
 LEGEND = "+ holds   ? inconclusive   ! fails, and bears on the answer   - fails, but costs little"
 HOLDS = {True: "holds", False: "fails", None: "inconclusive"}
 HARM = 0.01  # MCC that a failed assumption must cost to bear on the answer
@@ -239,8 +239,8 @@ class Diagnosis:
 
     @property
     def only_wraps(self) -> bool:
-        """Whether the only problem is that a factor wraps around."""
-        return self.verdict == "no" and self.causes == [LOOPS] and self.method == FOR_LOOPS
+        """Whether a factor wraps around, and the method has verified it with all others."""
+        return self.verdict == "with care" and self.method == FOR_LOOPS
 
     @property
     def one_ring(self) -> bool:
@@ -250,7 +250,7 @@ class Diagnosis:
     @property
     def causes(self) -> list[str]:
         """The assumptions that lead to any other answer than "yes", those without which there is none first."""
-        doubtful = [f for f in self.findings if f.decides and f.holds is not True and self.verdict != "yes"]
+        doubtful = [] if self.verdict == "yes" else self._doubtful
         wanted = [f for f in doubtful if f.holds is (False if self.verdict == "no" else None)]
         decisive = [f for f in wanted if f.key in DECISIVE]
         return [f.assumption for f in decisive or (wanted if self.verdict == "no" else []) or doubtful]
@@ -258,7 +258,13 @@ class Diagnosis:
     @property
     def remedies(self) -> list[str]:
         """What to do, or which data to collect, for the assumptions that do not hold."""
-        return list(dict.fromkeys(f.remedy for f in self.findings if f.remedy and f.holds is not True and f.decides))
+        return list(dict.fromkeys(f.remedy for f in self._doubtful if f.remedy))
+
+    @property
+    def _doubtful(self) -> list[Finding]:
+        """The deciding findings that do not hold; a loop is in no doubt where the method has verified it."""
+        known = LOOPS if self.only_wraps else None
+        return [f for f in self.findings if f.decides and f.holds is not True and f.assumption != known]
 
     @property
     def warned(self) -> list[str]:
@@ -344,7 +350,7 @@ class Diagnosis:
 
     def _method_words(self) -> str:
         method = METHODS[self.method]
-        guess = "" if self.verdict != "no" or self.only_wraps else ", as the best guess"
+        guess = ", as the best guess" if self.verdict == "no" else ""
         return f"{self.method} ({method.title}){guess}."
 
 

@@ -30,8 +30,8 @@ def fit(
 ) -> Any:
     """Fit the method that :func:`~unbraid.diagnose` recommends for X, or one by its name.
 
-    After "no" the best guess is fitted, with a warning (UB101) not to trust it. If the only problem is a factor that
-    wraps around, :class:`~unbraid.ProductManifold` is fitted, and UB105 says that its codes are angles.
+    After "no" the best guess is fitted, with a warning (UB101) not to trust it. If a factor is verified to wrap around,
+    :class:`~unbraid.ProductManifold` is fitted, and UB105 says that its codes are angles.
 
     Parameters
     ----------
@@ -226,7 +226,8 @@ def _taking(diagnosis: Diagnosis, wanted: Collection[str]) -> Diagnosis:
         )
     given = ", ".join(name for name in wanted if not _takes(diagnosis.method, [name]))
     reason = f"{INSTEAD} replaces {diagnosis.method}, which has no parameter {given}."
-    return replace(diagnosis, method=INSTEAD, reasons=[*diagnosis.reasons, reason])
+    verdict = "no" if diagnosis.only_wraps else diagnosis.verdict  # it has no angle
+    return replace(diagnosis, method=INSTEAD, verdict=verdict, reasons=[*diagnosis.reasons, reason])
 
 
 def _takes(method: str, wanted: Collection[str]) -> bool:

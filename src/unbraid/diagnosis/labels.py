@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.data.labels import Labels, parse_labels
+from unbraid.data.labels import Labels, read_labels
 from unbraid.diagnosis.findings import Finding, finding, measured
 from unbraid.estimator.summary import counted
 from unbraid.manifold.neighbors import Floats, nearest
@@ -16,7 +16,7 @@ NEIGHBORS = 10
 
 def label_findings(labels: Any, rows: NDArray[np.intp], points: Floats, n: int, d: int) -> list[Finding]:
     """What the theory of GIN requires of labels: enough conditions, large classes, overlap, and information."""
-    known = parse_labels(labels, n)
+    known = read_labels(labels, n)
     found = [_conditions(known, d)]
     if known.kind != "classes":
         return found
@@ -40,7 +40,8 @@ def _conditions(known: Labels, d: int) -> Finding:
 
 def _sizes(known: Labels) -> Finding:
     least = int(np.bincount(known.values[known.values >= 0]).min())
-    return measured("class_size", float(least), f"The smallest class has {least} members.")
+    single = f", besides {len(known.single)} of one member, which are left out" if known.single else ""
+    return measured("class_size", float(least), f"The smallest class has {least} members{single}.")
 
 
 def _neighbors(classes: NDArray[np.intp], points: Floats) -> list[Finding]:

@@ -85,12 +85,14 @@ def verdict_of(findings: Sequence[Finding], expected: ExpectedMCC | None, *, war
     """
     states = {f.key: f.holds for f in findings if f.decides or f.key == "verified"}
     countless = states.get("dimension_gap", True) is None
-    round_ = states.get("edge") is False and states.get("verified") is True
+    round_ = states.get("edge") is False and states.get("verified") is True  # the method has an angle for it
     hopeless = states.get("structure") is False or (countless and states.get("apart") is False)
-    if round_ or hopeless or (expected and expected.high < GOOD):
+    if hopeless or (expected and expected.high < GOOD):
         return "no"
     arbitrary = states.get("separability") is False  # any rotation of the codes is as good
     units = any(states.get(key, True) is None for key in ("column_share", "small_columns"))
+    if round_ and not units:
+        return "with care"
     if countless or arbitrary or units or not expected or expected.median < GOOD:
         return "unsure"
     return "yes" if expected.low >= ENOUGH and not warned else "with care"

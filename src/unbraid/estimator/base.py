@@ -170,6 +170,7 @@ class Estimator(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         if self.null == "off":
             self._why_no_null = "null='off'"
             return
+        from unbraid.nulls.kinds import UntestableError
         from unbraid.nulls.null import N_NULL, auto_steps, null_test
 
         known = observe(X, **evidence).only(*self.uses)
@@ -187,6 +188,8 @@ class Estimator(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
             if self.null != "auto":
                 raise
             self._why_no_null = str(error).rstrip(".")
+            if isinstance(error, UntestableError):
+                warn("UB253", stacklevel=4, evidence=", ".join(known.evidence), why=self._why_no_null)
 
     def _null_seed(self) -> int:
         """A generator that the user shares is not drawn from."""

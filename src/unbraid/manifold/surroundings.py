@@ -306,7 +306,7 @@ def end_distance(points: Floats, rng: np.random.RandomState) -> float:
     """
     if len(points) > TREE_POINTS:
         points = points[rng.permutation(len(points))[:TREE_POINTS]]
-    return _longest_path(points, minimum_spanning_tree(squareform(pdist(points))))[0]
+    return _longest_path(points, minimum_spanning_tree(csr_array(squareform(pdist(points)))))[0]
 
 
 def _longest_path(points: Floats, tree: csr_array) -> tuple[float, float]:

@@ -19,6 +19,10 @@ PER_CLASS = 5  # rows, on average; labels of more different numbers are numbers,
 STRATA = 5  # parts of a covariate with more different values than twice this
 
 
+class UntestableError(ValueError):
+    """The evidence is too little to hold some of it out, or cannot be shuffled."""
+
+
 class Kind:
     """A piece of evidence of some rows.
 
@@ -128,6 +132,12 @@ class Pairs(Kind):
     def positions(self, known: Observations, rng: np.random.Generator) -> Floats:
         """Rows that are connected by pairs stay together; where a part must be cut, few pairs are."""
         n, (first, second) = len(known), known.pairs.T
+        shared = np.bincount(known.pairs.ravel())
+        if shared.max(initial=0) == len(first) > 1:
+            raise UntestableError(
+                f"all {len(first)} pairs share row {shared.argmax()}, so that with other partners they are the same "
+                "pairs. Give pairs of other rows, too."
+            )
         graph = coo_array((np.ones(2 * len(first)), (np.r_[first, second], np.r_[second, first])), shape=(n, n)).tocsr()
         count, component = connected_components(graph, directed=False)
         along = np.empty(n, dtype=np.intp)
@@ -212,7 +222,7 @@ def kind_of(uses: tuple[str, ...], known: Observations) -> Kind:
 
 def _enough(count: int, what: str) -> None:
     if count < FEWEST:
-        raise ValueError(
+        raise UntestableError(
             f"{count} held-out {what} are too few for a null; {FEWEST} or more are needed. Give more rows."
         )
 

@@ -42,7 +42,9 @@ class ProductManifold(Estimator):
 
     Use it where something turns: orientations, phases, directions of light, alone or beside positions. It assumes
     a product metric: how far a step of one factor moves the data must not depend on the others. Every factor is checked
-    (``verified_``); each failed check is a warning, and that factor should be inspected before it is used.
+    (``verified_``); each failed check is a warning, and that factor should be inspected before it is used. It takes no
+    evidence besides X, so that there is nothing to shuffle and no ``null_``, as for all methods of X alone: whether X
+    has structure at all is the finding "structure" of :func:`~unbraid.diagnose`.
 
     Parameters
     ----------

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
+from scipy.sparse import csr_array
 from scipy.sparse.csgraph import minimum_spanning_tree, shortest_path
 from scipy.spatial.distance import pdist, squareform
 
@@ -115,11 +116,11 @@ def circle_checks(points: Floats, angle: Floats, rounds: int) -> list[FactorChec
 
 def geodesic_plane(distances: Floats, k: int) -> Floats:
     """Places (n, 2), of unit length along each axis, that best keep the lengths of shortest paths by k neighbours."""
-    n = len(distances)
+    n = len(distances)  # the graphs are sparse, as in a dense one lengths below 1e-8 are no edges
     nearest = np.argsort(distances, axis=1)[:, 1 : k + 1]
-    graph = minimum_spanning_tree(distances).toarray()  # keeps it in one piece
+    graph = minimum_spanning_tree(csr_array(distances)).toarray()  # keeps it in one piece
     np.put_along_axis(graph, nearest, np.take_along_axis(distances, nearest, axis=1), axis=1)
-    squares = np.square(shortest_path(graph, directed=False))
+    squares = np.square(shortest_path(csr_array(graph), directed=False))
     squares = squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean()
     return np.asarray(eigh(-squares / 2, subset_by_index=[n - 2, n - 1])[1])
 

@@ -11,21 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import null_space
-from scipy.optimize import linear_sum_assignment, minimize
+from scipy.optimize import minimize
 
 from unbraid.data.observations import Observations
 from unbraid.data.order import steps
 from unbraid.estimator.summary import counted
 from unbraid.manifold.neighbors import Floats
 from unbraid.manifold.reduction import inverse_root
-from unbraid.spectral.ica import best_rotation, whitening
-from unbraid.trust.table import FIGURES
-from unbraid.trust.warnings import format_warning
+from unbraid.spectral.ica import best_rotation
 
 LAGS = 10
-SPECTRAL_LAGS = 40  # of cross-spectra
 LEAST = 0.25  # share of the rows that must have a successor at a lag, for the lag to count
-SPLITS, BLOCKS = 12, 8  # of the evidence, to see whether its halves agree
 ALIKE = 5.0  # condition number of the codes that pairs find, above which some direction is that of no pair
 N_INIT = 3  # starts of the rotation of codes that have no labels
 TRIMMED = 0.01  # share of the points, at each end of a code
@@ -112,7 +108,7 @@ def by_support(Z: Floats, n_starts: int | None = None) -> Floats:
         *(np.linalg.qr(rng.standard_normal((d, d)))[0] for _ in range(4 * d if n_starts is None else n_starts)),
     ]
     ends = [minimize(volume, B.ravel(), method="Powell", options={"xtol": 1e-4, "ftol": 1e-7}) for B in starts]
-    return _unit_rows(min(ends, key=lambda end: end.fun).x.reshape(d, d))
+    return unit_rows(min(ends, key=lambda end: end.fun).x.reshape(d, d))
 
 
 def by_time(Z: Floats, time: NDArray[Any]) -> Floats:
@@ -121,10 +117,10 @@ def by_time(Z: Floats, time: NDArray[Any]) -> Floats:
     Right for rows whose factors have different autocorrelations, even if they are Gaussian. No step crosses a gap in
     time; lags that fewer than a quarter of the rows have are left out.
     """
-    return joint_diagonaliser(np.stack([(C + C.T) / 2 for C, _ in _delayed(Z, time)]))
+    return joint_diagonaliser(np.stack([(C + C.T) / 2 for C, _ in delayed(Z, time)]))
 
 
-def _delayed(Z: Floats, time: NDArray[Any], lags: int = LAGS) -> list[tuple[Floats, int]]:
+def delayed(Z: Floats, time: NDArray[Any], lags: int = LAGS) -> list[tuple[Floats, int]]:
     """Covariances with the rows 1, 2, ... steps later, and from how many pairs of rows each is."""
     found = []
     for lag in range(1, min(lags, len(Z) - 1) + 1):
@@ -138,64 +134,6 @@ def _delayed(Z: Floats, time: NDArray[Any], lags: int = LAGS) -> list[tuple[Floa
             break
         found.append((Z[earlier].T @ Z[later] / len(earlier), len(earlier)))
     return found
-
-
-def autocorrelation(Z: Floats, time: NDArray[Any]) -> float:
-    r"""How far whitened rows are from an order without meaning, in standard deviations.
-
-    With :math:`C_k` the covariance of the rows with those k steps later, from :math:`m_k` pairs of rows, and K lags,
-    :math:`Q = \sum_k m_k \|C_k\|^2` has the mean :math:`K d^2` and twice that variance if the rows are shuffled; the
-    figure is :math:`(Q - K d^2) / \sqrt{2 K d^2}` (Hosking 1980).
-
-    >>> walk = np.cumsum(np.random.default_rng(0).normal(size=300))[:, None]
-    >>> white = (walk - walk.mean()) / walk.std()
-    >>> shuffled = np.random.default_rng(0).permutation(white)
-    >>> autocorrelation(white, np.arange(300)) > 100 > 3 > autocorrelation(shuffled, np.arange(300))
-    True
-    """
-    delayed = _delayed(Z, time)
-    usual = len(delayed) * Z.shape[1] ** 2
-    return float((sum(m * np.square(C).sum() for C, m in delayed) - usual) / (2 * usual) ** 0.5)
-
-
-def coherence(Z: Floats, time: NDArray[Any]) -> float:
-    r"""How much codes rotated by time depend on each other at any lag, relative to chance; the largest of all pairs.
-
-    With the cross-spectra :math:`S_{ij}(f)` from 40 lags under a Parzen window w, the mean over frequencies of
-    :math:`|S_{ij}|^2 / S_{ii} S_{jj}`, times :math:`n / \sum_k w_k^2`: independent codes have a mean of 1, whatever
-    their own spectra are. Factors that share a cause, or of which one follows the other, stay coherent.
-
-    >>> slow = np.convolve(np.random.default_rng(0).normal(size=2020), np.full(8, 8**-0.5), "valid")
-    >>> lagged, own = np.c_[slow[10:2010], slow[:2000]], np.c_[slow[:2000], np.random.default_rng(1).normal(size=2000)]
-    >>> [coherence(whitening(Z)(Z), np.arange(2000)) > 5 for Z in (lagged, own)]
-    [True, False]
-    """
-    matrix = by_time(Z, time)
-    C = np.stack([Z.T @ Z / len(Z), *(C for C, _ in _delayed(Z, time, SPECTRAL_LAGS))])
-    C = matrix @ C @ matrix.T
-    x = np.arange(len(C)) / len(C)
-    window = np.where(x <= 0.5, 1 - 6 * x**2 + 6 * x**3, 2 * (1 - x) ** 3)  # of which no spectrum is negative
-    waves = window * np.exp(-1j * np.pi * np.outer(x + 0.5 / len(C), np.arange(len(C))))
-    waves[:, 0] /= 2
-    half = np.einsum("fk,kij->fij", waves, C)
-    S = half + half.conj().transpose(0, 2, 1)
-    own = np.maximum(np.einsum("fii->fi", S).real, 1e-12)
-    shared = np.minimum(np.square(np.abs(S)) / (own[:, :, None] * own[:, None]), 1).mean(axis=0)
-    np.fill_diagonal(shared, 0)
-    return float(shared.max() * len(Z) / (2 * np.square(window).sum() - 1))
-
-
-def effective_share(Z: Floats, time: NDArray[Any]) -> float:
-    r"""The share of the rows that independent ones would need for the same precision: :math:`1 / (1 + 2 \sum_k r_k^2)`.
-
-    It is that of squares of Gaussian factors with autocorrelations :math:`r_k` (Bartlett), here their mean square.
-
-    >>> z = np.random.default_rng(0).normal(size=(2000, 1))
-    >>> effective_share(z, np.arange(2000)) > 0.95
-    True
-    """
-    squares = [np.square(C).sum() / len(C) - len(C) / m for C, m in _delayed(Z, time)]
-    return float(1 / (1 + 2 * sum(max(0.0, square) for square in squares)))
 
 
 class UnseenDirectionError(ValueError):
@@ -220,7 +158,7 @@ def by_pairs(Z: Floats, pairs: NDArray[np.intp]) -> Floats:
     D = moves @ white.T
     # Slices of the fourth moments: where one factor differs at a time, the right rotation diagonalises all of them.
     slices = [(D * (D[:, [a]] * D[:, [b]])).T @ D / len(D) for a in range(D.shape[1]) for b in range(a + 1)]
-    found = _unit_rows(joint_diagonaliser(np.stack(slices)) @ white)
+    found = unit_rows(joint_diagonaliser(np.stack(slices)) @ white)
     if np.linalg.cond(found) > ALIKE:  # noise along a direction in which no pair differs decides all codes
         raise UnseenDirectionError(
             f"the pairs differ along fewer than {Z.shape[1]} directions, so that they cannot tell {Z.shape[1]} factors "
@@ -253,7 +191,7 @@ def by_condition(Z: Floats, y: ArrayLike) -> Floats:
         )
     within = np.stack([np.cov(Z[labels == name].T) for name in large])
     white = inverse_root(np.average(within, axis=0, weights=counts[counts > 5 * Z.shape[1]]))
-    return _unit_rows(joint_diagonaliser(white @ within @ white.T) @ white)
+    return unit_rows(joint_diagonaliser(white @ within @ white.T) @ white)
 
 
 def linear_codes(x: Floats, n_codes: int, rotation: str, given: Any) -> tuple[Floats, Floats]:
@@ -297,7 +235,7 @@ def by_labels(Z: Floats, y: ArrayLike) -> Floats:
 def labelled_directions(Z: Floats, y: ArrayLike) -> Floats:
     """Unit vectors (q, d) along which the known factors change, q of them known in 2 d + 1 rows or more.
 
-    >>> Z = whitening(z := np.random.default_rng(0).normal(size=(100, 2)))(z)
+    >>> Z = np.random.default_rng(0).normal(size=(100, 2))
     >>> y = np.where(np.arange(100) < 9, Z @ [0.6, -0.8], np.nan)
     >>> labelled_directions(Z, y).round(6).tolist()
     [[0.6, -0.8]]
@@ -322,7 +260,7 @@ def labelled_directions(Z: Floats, y: ArrayLike) -> Floats:
     matrix = np.stack(found)
     if np.linalg.cond(matrix) > 1e6 or not matrix.any(axis=1).all():
         raise ValueError("the known labels do not span the factors: some column is constant or depends on others.")
-    return _unit_rows(matrix)
+    return unit_rows(matrix)
 
 
 BY: dict[str, Callable[[Floats, Any], Floats]] = {
@@ -331,87 +269,6 @@ BY: dict[str, Callable[[Floats, Any], Floats]] = {
     "condition": by_condition,
     "labels": by_labels,
 }
-
-
-def evidence_turn(rotation: str, Z: Floats, given: NDArray[Any]) -> float:
-    """Degrees between the codes that two halves of the evidence find: the largest angle, root mean square over splits.
-
-    Where the evidence does not determine the codes, each half finds others. Halves of time consist of blocks, and are
-    whitened by themselves: a slow factor varies less in a part of the recording.
-
-    Parameters
-    ----------
-    rotation : str
-    Z : array (n, d)
-        Whitened.
-    given : array
-        The evidence.
-
-    Returns
-    -------
-    float
-        0 for one code; NaN if a half of the evidence is too little to rotate by. A half of the pairs that differ along
-        fewer directions than there are codes counts as 90 degrees.
-    """
-    if Z.shape[1] == 1:
-        return 0.0
-    rng = np.random.RandomState(0)
-    if rotation == "time":
-        order = np.argsort(given, kind="stable")
-    elif rotation == "labels":
-        order = rng.permutation(np.flatnonzero(np.isfinite(given.reshape(len(given), -1)).any(axis=1)))
-    else:
-        order = rng.permutation(len(given))
-    blocks, turns = np.array_split(order, BLOCKS), []
-    for _ in range(SPLITS):
-        mixed = rng.permutation(BLOCKS)
-        halves = [np.concatenate([blocks[i] for i in half]) for half in np.split(mixed, 2)]
-        try:
-            turns.append(angle_between(*(_by_half(rotation, Z, given, half) for half in halves)))
-        except UnseenDirectionError:
-            turns.append(90.0)
-        except ValueError:
-            return float("nan")
-    return float(np.sqrt(np.mean(np.square(turns))))
-
-
-def _by_half(rotation: str, Z: Floats, given: NDArray[Any], half: NDArray[np.intp]) -> Floats:
-    if rotation == "pairs":
-        return by_pairs(Z, given[half])
-    if rotation == "labels":  # what independence adds is no evidence
-        return labelled_directions(Z[half], given[half])
-    if rotation != "time":
-        return BY[rotation](Z[half], given[half])
-    white = whitening(Z[half])
-    return _unit_rows(by_time(white(Z[half]), given[half]) @ white.matrix)
-
-
-def angle_between(first: Floats, second: Floats) -> float:
-    """The largest angle in degrees between matched rows of two matrices with rows of length 1.
-
-    >>> round(angle_between(np.eye(2), np.array([[0.0, -1.0], [np.cos(0.1), np.sin(0.1)]])), 3)
-    5.73
-    """
-    cosines = np.abs(first @ second.T)
-    return float(np.degrees(np.arccos(np.clip(cosines[linear_sum_assignment(-cosines)].min(), 0, 1))))
-
-
-def evidence_concerns(rotation: str, Z: Floats, known: Observations) -> list[str]:
-    """What is wrong with the evidence that rotates a whitened embedding, as messages of warnings."""
-    if rotation not in BY or Z.shape[1] == 1:
-        return []
-    given, found = given_to(rotation, known, len(Z)), list[str]()
-    if rotation == "pairs" and (same := int(identical(Z, given).sum())):
-        found.append(format_warning("UB305", count=same, of=len(given)))
-    if rotation == "time" and not FIGURES["autocorrelation"].holds(ordered := autocorrelation(Z, given)):
-        return [*found, format_warning("UB108", figure=ordered, usual=FIGURES["autocorrelation"].limit())]
-    turn = evidence_turn(rotation, Z, given)
-    if turn > FIGURES["evidence_turn"].limit():  # NaN where there is too little to tell
-        what = ROTATIONS[rotation]
-        found.append(format_warning("UB109", evidence=what, turn=turn, usual=FIGURES["evidence_turn"].limit()))
-    elif rotation == "time" and not FIGURES["coherence"].holds(shared := coherence(Z, given)):
-        found.append(format_warning("UB120", figure=shared, usual=FIGURES["coherence"].limit()))
-    return found
 
 
 def joint_diagonaliser(matrices: Floats) -> Floats:
@@ -428,5 +285,5 @@ def joint_diagonaliser(matrices: Floats) -> Floats:
     return joint_diagonals(matrices[None])[0][0].T
 
 
-def _unit_rows(matrix: Floats) -> Floats:
+def unit_rows(matrix: Floats) -> Floats:
     return matrix / np.linalg.norm(matrix, axis=1, keepdims=True)

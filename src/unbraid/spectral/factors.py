@@ -12,7 +12,8 @@ from unbraid.methods import COVARIATES
 from unbraid.runtime.progress import bar
 from unbraid.spectral.base import Evidence, SpectralEstimator
 from unbraid.spectral.embeddings import LTSA, HessianEigenmaps, LaplacianEigenmaps, unfolded
-from unbraid.spectral.evidence import INDEPENDENT, ROTATIONS, check_rotation, evidence_concerns, rotation_matrix
+from unbraid.spectral.evidence import INDEPENDENT, ROTATIONS, check_rotation, rotation_matrix
+from unbraid.spectral.evidence_figures import evidence_concerns
 from unbraid.spectral.ica import CONTRAST, FASTICA
 from unbraid.spectral.landmarks import Embedded
 from unbraid.spectral.trial import Embedding, Settings

@@ -19,7 +19,8 @@ from unbraid.methods import COVARIATES
 from unbraid.runtime.determinism import check_random_state
 from unbraid.runtime.extras import require
 from unbraid.spectral.diagnostics import LinearDiagnostics, data_concerns, diagnose_linear, warn_of
-from unbraid.spectral.evidence import INDEPENDENT, ROTATIONS, check_rotation, evidence_concerns, rotation_matrix
+from unbraid.spectral.evidence import INDEPENDENT, ROTATIONS, check_rotation, rotation_matrix
+from unbraid.spectral.evidence_figures import evidence_concerns
 from unbraid.spectral.figures import LOCAL_COMPONENTS
 from unbraid.spectral.gaps import GapPCA, probabilistic_pca
 from unbraid.spectral.ica import CONTRAST, FASTICA, Rotation, best_rotation, excess_kurtosis, whitening
