@@ -29,7 +29,7 @@ def shown_manifold(rows: Rows) -> str:
 def draw_faces(results: Results, bench: Bench) -> Any:
     """A sheet per pair of components: the faces that are nearest to a grid of 4 x 4 values."""
     names = [m for m, _ in results["manifolds"].groups("manifold") if m in FFHQ and n_factors_of(m) == 2]
-    fig, axes = panels(max(len(names), 1), 4, 1.6, 1.8)
+    fig, axes = panels(max(len(names), 1), 5, 1.3, 1.5)
     for ax, name in zip(axes, names):
         images = images_of(name, 0, bench)
         ticks = np.linspace(-1.7, 1.7, 4)
