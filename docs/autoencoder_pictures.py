@@ -7,13 +7,12 @@ import argparse
 from pathlib import Path
 
 import numpy as np
+from theory_pictures import shrunk
 
 import unbraid as ub
 from unbraid.report import (
     plot_kl,
     plot_mean_codes,
-    plot_reconstructions,
-    plot_traversals,
     save_traversal_gif,
 )
 
@@ -33,17 +32,10 @@ def main():
     codes = model.transform(X)
     order = np.argsort(-model.kl_)
     shown = {"codes": codes[::7], "order": model.kl_, "most": 5}
-    plot_traversals(model.inverse_transform, **shown).savefig(IMAGES / "autoencoders-traversals.png", dpi=80)
     save_traversal_gif(IMAGES / "autoencoders-traversals.gif", model.inverse_transform, **shown)
-    plot_mean_codes(factors, codes[:, order[:5]], factor_names=NAMES).savefig(
-        IMAGES / "autoencoders-factor-maps.png", dpi=80
-    )
-    some = np.random.default_rng(0).choice(len(X), 400, replace=False)
-    plot_reconstructions(X[some].astype(float), model.reconstruct(X[some])).savefig(
-        IMAGES / "autoencoders-reconstructions.png", dpi=80
-    )
+    shrunk(plot_mean_codes(factors, codes[:, order[:5]], factor_names=NAMES), IMAGES / "autoencoders-factor-maps.png")
     annealed = ub.load(args.runs / f"AnnealedVAE-25.0-{args.seed}")
-    plot_kl(annealed.history_).savefig(IMAGES / "autoencoders-capacity.png", dpi=80)
+    shrunk(plot_kl(annealed.history_), IMAGES / "autoencoders-capacity.png")
 
 
 if __name__ == "__main__":

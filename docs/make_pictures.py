@@ -1,10 +1,13 @@
-"""Draw the pictures of the README and of these pages, from real results: ``python docs/make_pictures.py``."""
+"""Draw the pictures of the first page, of spectral methods and of flows: ``python docs/make_pictures.py``."""
 
 from pathlib import Path
 
+import numpy as np
 from matplotlib.figure import Figure
+from theory_pictures import shrunk
 
 import unbraid as ub
+from unbraid.report.drawing import BLUE
 
 IMAGES = Path(__file__).parent / "images"
 
@@ -14,9 +17,10 @@ def main():
     linear = ub.PCAICA(n_factors=2, random_state=0).fit_transform(X)
     model = ub.HessianICA(n_factors=2, random_state=0)
     codes = model.fit_transform(X)
-    overview(X, factors, linear, codes).savefig(IMAGES / "shapes-xy.png", dpi=200)
+    shrunk(overview(X, factors, linear, codes), IMAGES / "shapes-xy.png", dpi=200)
     strips = ub.report.plot_traversals(model.inverse_transform, codes, span="quantiles", base="median")
-    strips.savefig(IMAGES / "traversal.png", dpi=180)
+    shrunk(strips, IMAGES / "traversal.png", dpi=180)
+    shrunk(clusters(), IMAGES / "flows-artificial.png", dpi=200)
 
 
 def overview(X, factors, linear, codes):
@@ -35,6 +39,24 @@ def overview(X, factors, linear, codes):
             ax.set(xticks=[], yticks=[], xlabel="true x", ylabel="true y", title=f"code {number + 1}")
             ax.title.set_size(9)
             ax.set_box_aspect(1)
+    return fig
+
+
+def clusters():
+    """Two factors in five clusters, the first two codes of GIN, and its spectrum."""
+    X, z, labels = ub.datasets.load("gin-mixture", random_state=0).sample_conditional(10_000, random_state=0)
+    model = ub.GIN(random_state=0).fit(X, labels)
+    codes = model.transform(X)
+    match = ub.metrics.match(z, codes[:, :2])
+    found = codes[:, match.code] * np.sign([np.corrcoef(z[:, i], codes[:, j])[0, 1] for i, j in enumerate(match.code)])
+    fig = Figure(figsize=(9, 3), layout="constrained")
+    axes = fig.subplots(1, 3)
+    for ax, points, name in zip(axes, (z, found), ("factors", f"codes: MCC {ub.metrics.mcc(z, found):.3f}")):
+        ax.scatter(*points[::3].T, c=labels[::3], cmap="tab10", s=3, linewidths=0)
+        ax.set(title=name, xticks=[], yticks=[])
+    axes[2].semilogy(np.arange(1, len(model.stds_) + 1), np.sort(model.stds_)[::-1], "o-", ms=4, color=BLUE)
+    axes[2].set(title="spectrum: two stand out", xlabel="code", ylabel="std")
+    axes[2].spines[["top", "right"]].set_visible(False)
     return fig
 
 

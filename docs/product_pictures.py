@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
+from theory_pictures import shrunk
 
 import unbraid as ub
 from unbraid.metrics.kinds import circular_correlation
@@ -21,10 +22,6 @@ def main():
     model = ub.ProductManifold(random_state=0)
     codes = model.fit_transform(X)
     print("ProductManifold", model.kinds_, model.verified_.tolist(), mcc(data, factors, codes, model.kinds_))
-    strips = ub.report.plot_traversals(
-        model.inverse_transform, codes, span="quantiles", base=0, angles=[0], names=model.kinds_
-    )
-    strips.savefig(IMAGES / "product-traversal.png", dpi=160)
     others = {"HLLE+ICA": ub.HessianICA(2, random_state=0), "VAE": ub.VAE(2, max_steps=1500, random_state=0)}
     found = {"ProductManifold": (codes, model.kinds_)}
     with warnings.catch_warnings():
@@ -34,7 +31,7 @@ def main():
             print(name, mcc(data, factors, *found[name]))
         split = ub.Geomancer(dim=2, random_state=0).fit(X)
     print("GEOMANCER", split.n_submanifolds_, split.dims_)
-    compared(data, factors, found).savefig(IMAGES / "product-turntable.png", dpi=180)
+    shrunk(compared(data, factors, found), IMAGES / "product-turntable.png", dpi=180)
 
 
 def mcc(data, factors, codes, kinds):

@@ -237,10 +237,10 @@ PICTURES = {
 }
 
 
-def shrunk(fig, path):
+def shrunk(fig, path, dpi=160):
     """A PNG of double resolution and 64 colours, which is small."""
     drawn = io.BytesIO()
-    fig.savefig(drawn, dpi=160)
+    fig.savefig(drawn, dpi=dpi)
     Image.open(drawn).convert("RGB").quantize(64).save(path, optimize=True)
 
 

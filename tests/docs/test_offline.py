@@ -103,6 +103,12 @@ def test_pages_from_disk_search_and_draw_formulas(built, page):
         ("fit_transform pipeline GridSearchCV", "faq"),
         ("time series", "faq"),
         ("resume training", "faq"),
+        ("how many samples do I need", "faq"),
+        ("PyTorch encoder", "faq"),
+        ("hyperparameters", "faq"),
+        ("Jupyter notebook", "faq"),
+        ("privacy", "faq"),
+        ("install", "install"),
     ],
 )
 def test_the_search_finds_the_name_or_the_question_first(built, page, words, first):
