@@ -26,7 +26,6 @@ def test_original_order_and_values(sprites):
         [2, 5, 39, 31, 31],
     ]
     assert sprites.rows_of(last).tolist() == [0, 1, 32, 1024, 40_960, 245_760, 737_279]
-    assert sprites.factor_values([[2, 5, 39, 31, 0]]) == pytest.approx(np.array([[3, 1, 2 * np.pi, 1, 0]]))
 
 
 def test_takes_the_originals_six_columns(sprites):

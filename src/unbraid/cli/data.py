@@ -236,11 +236,14 @@ def _about_table(request: Request, method: str, factors: list[str]) -> dict[str,
 
     Missing values stay as they are for a method that takes them, unless the user says what to do with them.
     """
-    is_table = Path(request.data).suffix.lower() in TABLES and Path(request.data).is_file()
+    from unbraid.data.frames import names_of
+
+    data = Path(request.data)
+    is_table = data.suffix.lower() in TABLES and data.is_file()
     exclude = [] if request.exclude is None else names_in(request.exclude)
     if is_table and request.columns is None:
         known = {*factors, *(name for where in request.evidence.values() for name in (where, *names_in(where)))}
-        exclude += [name for name in _header(request) if name in known]
+        exclude += [name for name in names_of(data, request.header) if name in known]
     said: dict[str, Any] = {"index": request.index, "header": request.header, "fill": request.fill}
     unsaid = is_table and request.fill is None and not request.drop_missing
     if unsaid and (method == AUTO or OFFERED[method].load().takes_gaps):
@@ -250,12 +253,6 @@ def _about_table(request: Request, method: str, factors: list[str]) -> dict[str,
     if request.missing is not None:
         said["missing"] = "none" if request.missing == "none" else names_in(request.missing)
     return said | ({"exclude": exclude} if exclude else {}) | {"drop_missing": request.drop_missing}
-
-
-def _header(request: Request) -> list[str]:
-    from unbraid.data.frames import names_of
-
-    return names_of(Path(request.data), request.header)
 
 
 def _observed(X: Any, evidence: dict[str, Any], factors: "_Known") -> "Observations":
@@ -344,12 +341,13 @@ def _factors(request: Request, names: list[str], kinds: list[list[str]], X: Any)
         return _Known(found.values, found.names, _declared(names, [found.values], kinds), found.matched, told)
     parts = [_array(request, name, "--factors-from") for name in names]
     parts = [np.unique(part, return_inverse=True)[1] if part.dtype.kind == "U" else part for part in parts]
-    columns = [single for name, part in zip(names, parts) for single in _each(name, _width(part))]
+    parts = [part.reshape(len(part), -1) for part in parts]
+    columns = [
+        name if part.shape[1] == 1 else f"{Path(name).stem} {number + 1}"
+        for name, part in zip(names, parts)
+        for number in range(part.shape[1])
+    ]
     return _Known(np.column_stack(parts), columns, _declared(names, parts, kinds))
-
-
-def _width(part: Any) -> int:
-    return 1 if part.ndim < 2 else part.shape[1]
 
 
 def _declared(names: list[str], parts: list[Any], kinds: list[list[str]]) -> list[str] | None:
@@ -361,8 +359,8 @@ def _declared(names: list[str], parts: list[Any], kinds: list[list[str]]) -> lis
         where = f"--factors-from {name}"
         if len(own) < 2:
             one = own[0] if own else "interval"
-            own = [one] * max(1, _width(part) // WIDTHS[one])
-        for kind, columns in parts_of(part.reshape(len(part), -1), own, where, f"the columns of {name}"):
+            own = [one] * max(1, part.shape[1] // WIDTHS[one])
+        for kind, columns in parts_of(part, own, where, f"the columns of {name}"):
             if kind == "circle":
                 check_radians(columns, where)
         declared += own
@@ -378,11 +376,6 @@ def check_radians(angle: Any, where: str) -> None:
             f"{where}: an angle is in radians, and this one ranges over {np.ptp(angle):.4g}. "
             "Divide degrees by 57.29578."
         )
-
-
-def _each(name: str, count: int) -> list[str]:
-    """A name for each of several columns of a file or an array."""
-    return [name] if count == 1 else [f"{Path(name).stem} {number}" for number in range(1, count + 1)]
 
 
 def _array(request: Request, where: str, option: str, *, text: bool = False, gaps: bool = False) -> Any:

@@ -123,12 +123,6 @@ class DSprites(Grid):
             factors = factors[:, 1:]
         return super()._check_factors(factors)
 
-    def factor_values(self, factors: Any) -> np.ndarray:
-        """Class indices as the original's latent values: shape 1-3, scale, angle in radians, positions in [0, 1]."""
-        classes = self._check_factors(factors)
-        values = (np.arange(1.0, 4.0), SCALES, ORIENTATIONS, POSITIONS, POSITIONS)
-        return np.stack([value[column] for value, column in zip(values, classes.T)], axis=1)
-
     def _render(self, factors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         images = self.masks(factors)
         if self.dtype == np.uint8:

@@ -21,6 +21,7 @@ LOOPS, RING, FOR_LOOPS = FIGURES["edge"].assumption, FIGURES["noisy_ring"].assum
 WRAPS = "With care: a factor wraps around. Its code is an angle (product-manifold); all factors pass their checks."
 LEGEND = "+ holds   ? inconclusive   ! fails, and bears on the answer   - fails, but costs little"
 HOLDS = {True: "holds", False: "fails", None: "inconclusive"}
+SIGNS = {True: "+", False: "-", None: "?"}
 HARM = 0.01  # MCC that a failed assumption must cost to bear on the answer
 DECISIVE = (
     "structure",
@@ -204,8 +205,8 @@ class Diagnosis:
         said += [self.twin] if self.twin and "everything" not in self.free else []
         said += [AXES] if self.rotation == "independence" and self.n_factors > 1 else []
         if hints:
-            asked = "; or ".join(hint.asks for hint in hints)
-            said.append(f"{_capital(hints[0].reason)}. Further evidence would identify the factors: {asked}.")
+            asked, reason = "; or ".join(hint.asks for hint in hints), hints[0].reason
+            said.append(f"{reason[:1].upper()}{reason[1:]}. Further evidence would identify the factors: {asked}.")
         return said
 
     def __getitem__(self, assumption: str) -> Finding:
@@ -278,7 +279,7 @@ class Diagnosis:
         lines += ["", LEGEND, "", "What is identified:", *(f"  {claim}" for claim in self.claims)]
         if self.evidence and self.options:
             lines += ["", f"Methods that use {' or '.join(self.evidence)}:"]
-            lines += [f"  {_sign(option.holds)} {option}" for option in self.options]
+            lines += [f"  {SIGNS[option.holds]} {option}" for option in self.options]
         lines += ["", "What a fit warns of:", *(f"  {concern}" for concern in self.warned)] if self.concerns else []
         lines += ["", "What would help:", *(f"  {remedy}" for remedy in self.remedies)] if self.remedies else []
         return "\n".join(lines)
@@ -371,15 +372,7 @@ def measured(key: str, figure: float, words: str, *, otherwise: bool | None = Fa
 
 
 def _mark(finding: Finding) -> str:
-    return "+" if finding.holds else "?" if finding.holds is None else "!" if finding.decides else "-"
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-def _sign(holds: bool | None) -> str:
-    return "+" if holds else "?" if holds is None else "-"
+    return "!" if finding.holds is False and finding.decides else SIGNS[finding.holds]
 
 
 def _with_violation(finding: Finding) -> str:

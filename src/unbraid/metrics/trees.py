@@ -121,13 +121,9 @@ def _extra_trees(discrete: bool, random_state: int | None) -> Any:
     )
 
 
-def _compiled(discrete: bool, random_state: int | None) -> Any:
-    return Boosting(discrete, n_estimators=100, learning_rate=0.1)
-
-
 BACKENDS: dict[str, Callable[[bool, int | None], Any]] = {
     "gbt": _gbt,
-    "compiled": _compiled,
+    "compiled": lambda discrete, random_state: Boosting(discrete, n_estimators=100, learning_rate=0.1),
     "lightgbm": _lightgbm,
     "extra_trees": _extra_trees,
 }

@@ -30,6 +30,8 @@ class Kind:
     ----------
     name : str
         Of :data:`unbraid.methods.EVIDENCE`.
+    what : str
+        What is counted of it.
     statistic : str
         What the score is.
     shuffle : str
@@ -37,6 +39,7 @@ class Kind:
     """
 
     name: ClassVar[str]
+    what: ClassVar[str]
     statistic: str
     shuffle: str
 
@@ -60,6 +63,12 @@ class Kind:
         self, codes: Floats, known: Observations, new: Floats, held: Observations, rng: np.random.Generator
     ) -> float:
         """How well the codes of held-out rows go with their evidence, given those of the training rows."""
+        pairs = self.partners(held)
+        _enough(len(pairs), self.what)
+        return partner_auc(new, pairs, rng)
+
+    def partners(self, held: Observations) -> NDArray[np.intp]:
+        """Held-out rows (m, 2) that should have near codes, by their evidence."""
         raise NotImplementedError
 
 
@@ -67,6 +76,7 @@ class Labels(Kind):
     """Classes or numbers, one or several per row, or the factors of some rows."""
 
     name = "labels"
+    what = "labelled rows"
 
     def __init__(self, known: Observations) -> None:
         self.classes = _are_classes(known.labels)
@@ -112,7 +122,7 @@ class Labels(Kind):
         self, codes: Floats, known: Observations, new: Floats, held: Observations, rng: np.random.Generator
     ) -> float:
         rows, of = _known(known.labels), _known(held.labels)
-        _enough(int(of.sum()), "labelled rows")
+        _enough(int(of.sum()), self.what)
         if self.classes:
             return class_odds(codes, known.labels.ravel(), new, held.labels.ravel())
         values, others = (
@@ -125,7 +135,7 @@ class Labels(Kind):
 class Pairs(Kind):
     """Pairs of rows; held-out rows are in no pair that is fitted on."""
 
-    name = "pairs"
+    name = what = "pairs"
     statistic = "AUC of partners being near"
     shuffle = "partners permuted"
 
@@ -148,17 +158,14 @@ class Pairs(Kind):
         pairs = np.c_[known.pairs[:, 0], rng.permutation(known.pairs[:, 1])]
         return replace(known, pairs=pairs[pairs[:, 0] != pairs[:, 1]])
 
-    def score(
-        self, codes: Floats, known: Observations, new: Floats, held: Observations, rng: np.random.Generator
-    ) -> float:
-        _enough(len(held.pairs), "pairs")
-        return partner_auc(new, held.pairs, rng)
+    def partners(self, held: Observations) -> NDArray[np.intp]:
+        return held.pairs
 
 
 class Sets(Kind):
     """Sets of rows; whole sets are held out."""
 
-    name = "sets"
+    name, what = "sets", "pairs of members of one set"
     statistic = "AUC of members of a set being near"
     shuffle = "members of sets permuted"
 
@@ -169,19 +176,15 @@ class Sets(Kind):
     def shuffled(self, known: Observations, rng: np.random.Generator) -> Observations:
         return replace(known, sets=rng.permutation(known.sets))
 
-    def score(
-        self, codes: Floats, known: Observations, new: Floats, held: Observations, rng: np.random.Generator
-    ) -> float:
+    def partners(self, held: Observations) -> NDArray[np.intp]:
         order = np.argsort(held.sets, kind="stable")
-        pairs = np.c_[order[:-1], order[1:]][held.sets[order[:-1]] == held.sets[order[1:]]]
-        _enough(len(pairs), "pairs of members of one set")
-        return partner_auc(new, pairs, rng)
+        return np.c_[order[:-1], order[1:]][held.sets[order[:-1]] == held.sets[order[1:]]]
 
 
 class Time(Kind):
     """The order of the rows. A shifted order is the same order, so single rows are permuted."""
 
-    name = "time"
+    name, what = "time", "steps of time"
     statistic = "AUC of consecutive rows being near"
     shuffle = "rows permuted in time"
 
@@ -194,14 +197,10 @@ class Time(Kind):
     def shuffled(self, known: Observations, rng: np.random.Generator) -> Observations:
         return replace(known, time=rng.permutation(known.time))
 
-    def score(
-        self, codes: Floats, known: Observations, new: Floats, held: Observations, rng: np.random.Generator
-    ) -> float:
+    def partners(self, held: Observations) -> NDArray[np.intp]:
         order = np.argsort(held.time, kind="stable")
         between = np.diff(held.time[order])
-        pairs = np.c_[order[:-1], order[1:]][between <= GAP * np.median(between)]
-        _enough(len(pairs), "steps of time")
-        return partner_auc(new, pairs, rng)
+        return np.c_[order[:-1], order[1:]][between <= GAP * np.median(between)]
 
 
 KINDS: dict[str, type[Kind]] = {kind.name: kind for kind in (Labels, Pairs, Sets, Time)}
