@@ -29,7 +29,7 @@ def shown_manifold(rows: Rows) -> str:
 def draw_faces(results: Results, bench: Bench) -> Any:
     """A sheet per pair of components: the faces that are nearest to a grid of 4 x 4 values."""
     names = [m for m, _ in results["manifolds"].groups("manifold") if m in FFHQ and n_factors_of(m) == 2]
-    fig, axes = panels(max(len(names), 1), 4, 1.6, 1.8)
+    fig, axes = panels(max(len(names), 1), 5, 1.3, 1.5)
     for ax, name in zip(axes, names):
         images = images_of(name, 0, bench)
         ticks = np.linspace(-1.7, 1.7, 4)
@@ -59,31 +59,36 @@ def draw_error(results: Results, bench: Bench) -> Any:
         below = reached
     ax.set_ylabel("1 - MCC of HLLE+ICA", fontsize=8)
     ax.tick_params(axis="x", labelrotation=30, labelsize=7)
-    ax.legend(fontsize=7, frameon=False)
+    ax.legend(fontsize=7, frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
     quiet(ax)
     return fig
 
 
 def draw_scores(results: Results, bench: Bench) -> Any:
-    """A box per method over manifolds and seeds, a dot per run, coloured by manifold."""
+    """A box per method over manifolds and seeds, a dot per run, coloured by the kind of manifold."""
     rows = _runs(results)
     groups = dict(rows.groups("method"))
-    manifolds = [name for name, _ in rows.groups("manifold")]
+    kinds = list(dict.fromkeys(_kind(name) for name, _ in rows.groups("manifold")))
     fig = figure(9.0, 3.8)
     ax = fig.subplots()
     ax.boxplot([group["mcc"] for group in groups.values()], widths=0.6, showfliers=False, medianprops={"color": "#222"})
     rng = np.random.default_rng(0)
-    for k, manifold in enumerate(manifolds):
-        places = [i + 1 for i, group in enumerate(groups.values()) for _ in group.where(manifold=manifold)]
-        values = [v for group in groups.values() for v in group.where(manifold=manifold)["mcc"]]
-        shifted = np.array(places) + rng.uniform(-0.22, 0.22, len(places))
-        ax.plot(shifted, values, ".", color=COLOURS[k % len(COLOURS)], markersize=4, alpha=0.8, label=manifold)
+    for colour, kind in zip(COLOURS, kinds):
+        own = [[row["mcc"] for row in group if _kind(row["manifold"]) == kind] for group in groups.values()]
+        dots = [(place, value) for place, values in enumerate(own, 1) for value in values]
+        places, values = np.array(dots).T
+        ax.plot(places + rng.uniform(-0.22, 0.22, len(dots)), values, ".", color=colour, markersize=4, label=kind)
     ax.set_xticks(range(1, len(groups) + 1), list(groups), rotation=30, ha="right", fontsize=7)
     ax.set_ylabel("MCC", fontsize=8)
     ax.set_ylim(0, 1.03)
     ax.legend(fontsize=7, frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=6)
     quiet(ax)
     return fig
+
+
+def _kind(manifold: str) -> str:
+    """Squares of the paper, ffhq, DCGAN, or a subject of StyleGAN2."""
+    return "squares" if manifold in SHAPES else manifold.split()[0]
 
 
 def draw_maps(results: Results, bench: Bench) -> Any:
@@ -95,7 +100,7 @@ def draw_maps(results: Results, bench: Bench) -> Any:
     axes = fig.subplots(2, len(methods), squeeze=False)
     for column, method in zip(axes.T, methods):
         kept = bench.kept({"manifold": manifold, "seed": 0, "method": method})
-        for ax, means in zip(column, mean_codes(kept["factors"], kept["codes"], (0, 1), n_bins=14)):
+        for ax, means in zip(column, mean_codes(kept["factors"], kept["codes"], (0, 1), n_bins=10)):
             low, high = np.nanquantile(means, (0.02, 0.98))
             ax.imshow(means.T, cmap="viridis", vmin=low, vmax=high, origin="lower", interpolation="nearest")
             ax.set(xticks=[], yticks=[])
@@ -158,9 +163,10 @@ def draw_neighbors(results: Results, bench: Bench) -> Any:
         ax.minorticks_off()
         ax.set_xlabel("neighbours k", fontsize=8)
         ax.set_ylabel(label, fontsize=8)
-        ax.set_ylim(0, 1.03)
         quiet(ax)
-    axes[0].legend(fontsize=7, frameon=False)
+    axes[0].set_ylim(0.9, 1.005)
+    axes[1].set_ylim(0, 1.03)
+    axes[1].legend(fontsize=7, frameon=False)
     return fig
 
 

@@ -267,27 +267,32 @@ def _numbers(frame: Any) -> NDArray:
     return frame.to_numpy(dtype=np.result_type(*kinds))
 
 
+def _columns(names: list[str]) -> str:
+    return f"the column{'s' * (len(names) > 1)} {listed(names)}"
+
+
 def _noticed(names: list[str], values: NDArray) -> list[str]:
     """What is kept, and worth a look: columns of one value, columns that outweigh all others, rows that repeat."""
     told = []
     spread = np.nanvar(values.astype(np.float64), axis=0)
     constant = [name for name, v in zip(names, spread) if not v > 0]
     if constant and len(constant) < len(names):
-        told.append(f"one value only in the column {listed(constant)}: it does not change the codes")
+        told.append(f"one value only in {_columns(constant)}: no change to the codes")
     order = np.argsort(-spread)
     heavy = int(np.searchsorted(np.cumsum(spread[order]), HEAVY * spread.sum())) + 1
     if spread.sum() > 0 and len(names) - len(constant) > 2 and heavy <= max(1, len(names) // 5):
         share = spread[order[:heavy]].sum() / spread.sum()
         told.append(
-            f"the column {listed(names[j] for j in order[:heavy])} holds {100 * share:.1f} % of the variance, so that "
-            "methods hardly see the others; exclude=[...] (--exclude) leaves it out, or bring all to one unit"
+            f"{100 * share:.1f} % of the variance is in {_columns([names[j] for j in order[:heavy]])}, so that methods "
+            "hardly see the others; leave out what does not matter, exclude=[...] (--exclude), or bring all to one "
+            "spread (--prepare spread)"
         )
     sample = values[:LOOKED_AT].astype(np.float64)
     different = np.array([len(np.unique(column[~np.isnan(column)])) for column in sample.T])
     few = [j for j, count in enumerate(different) if 1 < count <= FEW]
     if few and len(sample) > 2 * FEW and (different > MANY * len(sample)).sum() >= len(names) / 2:
         told.append(
-            f"the column {listed(names[j] for j in few)} has {different[few[0]]} values only and is kept as data; "
+            f"at most {different[few].max()} values in {_columns([names[j] for j in few])}, kept as data; "
             f"exclude={names[few[0]]!r} if these are classes, batches or flags"
         )
     repeats = len(values) - len(np.unique(values, axis=0))

@@ -38,6 +38,7 @@ SMALL_SIZES = 3  # neighbourhood sizes at which every PCA size is tried
 CONNECTED_SHARE = 0.9  # share of the points that must be connected; the rest is placed by the local maps
 WIDEST = 200  # neighbours up to which a connected graph is tried
 LEAST_GAIN = 0.02  # of the score, for which distances between evened pictures are taken in place of plain ones
+GAIN_POINTS = 1000  # up to which it holds; of more, the score is less a matter of chance, and the square root is taken
 
 
 @dataclass(frozen=True)
@@ -168,15 +169,16 @@ def choose(P: Floats, settings: Settings, rng: np.random.RandomState, advance: A
         )
     found: list[Choice] = []
     every: list[Candidate] = []
+    least_gain = LEAST_GAIN * min(1.0, (GAIN_POINTS / len(P)) ** 0.5)
     for evened in settings.views:
-        if found and score(settings.rule, found[0].candidate) + LEAST_GAIN > 1:
+        if found and score(settings.rule, found[0].candidate) + least_gain > 1:
             break  # no score exceeds 1
         seen = settings.evening(P) if evened and settings.evening else P
         best, tried, last = _best(seen, settings, rng, advance)
         every += [replace(c, evened=evened) for c in tried]
         if best is None and not found:
             raise _no_single_embedding(last)
-        if best is not None and (not found or _gains(settings.rule, best, found[0])):
+        if best is not None and (not found or _gains(settings.rule, best, found[0], least_gain)):
             best.candidate = replace(best.candidate, evened=evened)
             found.append(best.on(P) if evened else best)
     best = found[-1]
@@ -210,10 +212,10 @@ def _best(
     return best, tried, last
 
 
-def _gains(rule: str, new: Choice, old: Choice) -> bool:
+def _gains(rule: str, new: Choice, old: Choice, least: float) -> bool:
     """Whether the distances of evened pictures explain the codes clearly better."""
     whole = not new.candidate.excluded and not new.n_outside
-    return whole and score(rule, new.candidate) >= score(rule, old.candidate) + LEAST_GAIN
+    return whole and score(rule, new.candidate) >= score(rule, old.candidate) + least
 
 
 def _better(rule: str, new: Candidate, old: Candidate) -> bool:
