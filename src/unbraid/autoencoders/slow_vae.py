@@ -64,9 +64,9 @@ class SlowVAE(CorrelatedVAE):
     rate : float or "learned"
         :math:`\lambda` of the Laplace steps, whose mean size is 1 / rate in units of the prior's standard deviation.
         "learned" learns a rate for each code, and the share r of it that stays, :math:`z_t = r z_{t-1}` plus a step:
-        for sources that return to their mean, with gamma=1.
+        for sources that return to their mean.
     gamma : float
-        Weight of the transitions' KL. The values of ``rate`` and ``gamma`` are the paper's, for images.
+        Weight of the transitions' KL; 1 is a bound of the likelihood. Rate and gamma are the paper's, for images.
     noise : float
         Least standard deviation of the decoder's noise, in standard deviations of the data; the noise itself is the
         error of the reconstruction while that is larger. It has no meaning for images with the Bernoulli likelihood.
